@@ -85,7 +85,13 @@ async function threadTimes(
   for (let run = 0; run < RUNS; run += 1) {
     const before = performance.eventLoopUtilization();
     const begin = performance.now();
-    const reply = { functionName: 'Extract', text, cancellation: new Cancellation(), deadlineAt: begin + 60_000 };
+    const reply = {
+      functionName: 'Extract',
+      text,
+      wrapped: false,
+      cancellation: new Cancellation(),
+      deadlineAt: begin + 60_000,
+    };
     if (!(await pool.parse(reply)).ok) throw new Error('the reply was refused');
     roundTrips.push(performance.now() - begin);
     busy.push(performance.eventLoopUtilization(before).active);

@@ -99,7 +99,7 @@ export class ParsePool {
   }
 
   async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
-    const { explain = false, extension, functionName, text, wrapped = false } = job.reply;
+    const { explain = false, extension, functionName, text, wrapped } = job.reply;
     try {
       const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);

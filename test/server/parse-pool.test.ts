@@ -34,7 +34,14 @@ afterEach(async () => {
 
 function parse(text: string, limits: Partial<WholeReply> = {}): Promise<ReplyOutcome> {
   const deadlineAt = performance.now() + 120_000;
-  return pool.parse({ functionName: 'Greet', text, cancellation: new Cancellation(), deadlineAt, ...limits });
+  return pool.parse({
+    functionName: 'Greet',
+    text,
+    wrapped: false,
+    cancellation: new Cancellation(),
+    deadlineAt,
+    ...limits,
+  });
 }
 
 function codeOf(outcome: ReplyOutcome): string {

@@ -55,7 +55,7 @@ export function createRuntime(program: Program, options: RuntimeOptions): Functi
 class ProgramRuntime implements FunctionRuntime {
   readonly functionNames: readonly string[];
   readonly #prepare: PrepareServices;
-  readonly #run: Pick<RunServices, 'options' | 'directory' | 'turn'>;
+  readonly #run: RunServices;
   readonly #renderer: PromptRenderer;
   readonly #pools: ConnectionPools;
   readonly #validators: ArgumentValidators;
@@ -116,16 +116,16 @@ class ProgramRuntime implements FunctionRuntime {
 
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     const call = ready(prepared);
-    const services = this.#services(call);
-    const reader = new WholeReader(services.replies, services.options);
-    return new FunctionRun({ services, call, context, reader }).run();
+    const types = call.types ?? this.#typesOf(call.functionName);
+    const reader = new WholeReader(types.replies, this.#run.options);
+    return new FunctionRun({ services: this.#run, types, call, context, reader }).run();
   }
 
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
-    const services = this.#services(call);
-    const reader = new StreamReader(services.replies, services.options, observer, call.functionName);
-    const run = new FunctionRun({ services, call, context, reader });
+    const types = call.types ?? this.#typesOf(call.functionName);
+    const reader = new StreamReader(types.replies, this.#run.options, observer, call.functionName);
+    const run = new FunctionRun({ services: this.#run, types, call, context, reader });
     // The observer is called on a later turn of the event loop.
     setImmediate(() => {
       void run.run().then((outcome) => observer.ended(outcome));
@@ -142,8 +142,8 @@ class ProgramRuntime implements FunctionRuntime {
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {
     const call = ready(prepared);
     const source = firstClient(call.plan, call.routeKey);
-    const { directory, renderer } = this.#services(call);
-    const client = directory.prompt(source, call.requester);
+    const { renderer } = call.types ?? this.#typesOf(call.functionName);
+    const client = this.#run.directory.prompt(source, call.requester);
     if (!client.ok) return err(uncreatedClientFailure(source.definition.name, client.failure));
     return renderer.render(call.functionName, call.args, client.value, call.tags);
   }
@@ -174,10 +174,6 @@ class ProgramRuntime implements FunctionRuntime {
 
   close(): Promise<void> {
     return this.#pools.close();
-  }
-
-  #services(call: ReadyCall): RunServices {
-    return { ...this.#run, ...(call.types ?? this.#typesOf(call.functionName)) };
   }
 
   /** Created at the first call of the function, and kept. */

@@ -21,7 +21,7 @@ import type { ReadyCall } from './prepare-call.ts';
 import type { ReplyReader } from './reply-reader.ts';
 import type { CallContext, CallOutcome, ReplyOutcome, RuntimeOptions } from './runtime.ts';
 
-export interface RunServices extends CallTypes {
+export interface RunServices {
   readonly options: RuntimeOptions;
   readonly directory: ClientDirectory;
   readonly turn: RoundRobinTurns;
@@ -29,6 +29,7 @@ export interface RunServices extends CallTypes {
 
 interface RunParts {
   readonly services: RunServices;
+  readonly types: CallTypes;
   readonly call: ReadyCall;
   readonly context: CallContext;
   readonly reader: ReplyReader;
@@ -123,7 +124,7 @@ export class FunctionRun {
     deadlineAt: number,
     invalid: InvalidReply | undefined,
   ): Promise<Result<ParsedReply, AttemptFailure>> {
-    const { services, call, context, reader } = this.#parts;
+    const { services, types, call, context, reader } = this.#parts;
     if (context.cancellation.cancelled) return err(finalFailure(cancelled(context.cancellation.reason)));
     const created = services.directory.client(source, call.requester);
     if (!created.ok) return err(finalFailure(uncreatedClientFailure(source.definition.name, created.failure)));
@@ -131,12 +132,13 @@ export class FunctionRun {
     const renderedAt = performance.now();
     const messages =
       invalid === undefined
-        ? services.renderer.render(call.functionName, call.args, client.prompt, call.tags)
+        ? types.renderer.render(call.functionName, call.args, client.prompt, call.tags)
         : ok(reaskMessages(invalid, client.prompt));
     context.observer?.rendered(client.name, renderedAt, messages.ok ? undefined : messages.failure.code);
     if (!messages.ok) return err(finalFailure(messages.failure));
-    const output = services.replies.outputFor(client);
-    reader.begin(this.#lastFailure?.message, output?.wrapper !== undefined);
+    const output = types.replies.outputFor(client);
+    const wrapped = output?.wrapper !== undefined;
+    reader.begin(this.#lastFailure?.message, wrapped);
     const askedAt = performance.now();
     this.#recorder.asked(client, messages.value);
     const observer = this.#observe(client, messages.value, invalid !== undefined);
@@ -146,7 +148,7 @@ export class FunctionRun {
     try {
       const refusal = output === undefined ? undefined : refusalFailure(client, reply.value);
       if (refusal !== undefined) return err(finalFailure(refusal));
-      const parsed = await this.#parse(client, reply.value, deadlineAt);
+      const parsed = await this.#parse(client, reply.value, { deadlineAt, wrapped });
       return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, invalid?.prompt ?? messages.value));
     } finally {
       this.#answered?.release();
@@ -155,15 +157,16 @@ export class FunctionRun {
 
   #ask(
     client: ModelClient,
-    question: Pick<ModelRequest, 'messages' | 'output'>,
+    { messages, output }: Pick<ModelRequest, 'messages' | 'output'>,
     { deadlineAt, observer }: { readonly deadlineAt: number; readonly observer: AttemptObserver | undefined },
   ): Promise<Result<ModelReply, AttemptFailure>> {
-    const { services, call, context, reader } = this.#parts;
+    const { types, call, context, reader } = this.#parts;
     const request = {
       functionName: call.functionName,
-      definitions: services.definitions,
+      definitions: types.definitions,
       args: call.args,
-      ...question,
+      messages,
+      output,
       streamed: reader.streamed,
       deadlineAt,
       privateUrls: call.requester.privateUrls,
@@ -215,16 +218,17 @@ export class FunctionRun {
   async #parse(
     client: ModelClient,
     { text, finishReason }: ModelReply,
-    deadlineAt: number,
+    { deadlineAt, wrapped }: { readonly deadlineAt: number; readonly wrapped: boolean },
   ): Promise<Result<ParsedReply, AttemptFailure>> {
     const rejected = finishReasonFailure(client, finishReason);
     if (rejected !== undefined) return err(finalFailure(rejected));
-    const { services, call, context, reader } = this.#parts;
+    const { types, call, context, reader } = this.#parts;
     const { functionName } = call;
-    const { extension } = services;
+    const { extension } = types;
     const { cancellation } = context;
     const observer = context.observer?.parsing();
-    const outcome = await reader.finish({ functionName, text, extension, cancellation, deadlineAt, observer });
+    const whole = { functionName, text, wrapped, extension, cancellation, deadlineAt, observer };
+    const outcome = await reader.finish(whole);
     const parsed = refuseLosses(outcome, call.onLoss, text);
     observer?.ended(observedParse(parsed));
     return parsed.ok ? parsed : err(finalFailure(parsed.failure));

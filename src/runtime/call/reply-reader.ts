@@ -23,24 +23,20 @@ export class WholeReader implements ReplyReader {
   readonly streamed = false;
   readonly #replies: FunctionReplies;
   readonly #options: RuntimeOptions;
-  #wrapped = false;
 
   constructor(replies: FunctionReplies, options: RuntimeOptions) {
     this.#replies = replies;
     this.#options = options;
   }
 
-  begin(_reason: string | undefined, wrapped: boolean): void {
-    this.#wrapped = wrapped;
-  }
+  begin(): void {}
 
   text(): void {}
 
   reasoning(): void {}
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
-    const whole = { ...reply, wrapped: this.#wrapped };
-    return parseReply(whole, this.#options, parseText(this.#replies.parserFor(this.#wrapped), reply.text));
+    return parseReply(reply, this.#options, parseText(this.#replies.parserFor(reply.wrapped), reply.text));
   }
 }
 
@@ -58,7 +54,6 @@ export class StreamReader implements ReplyReader {
   /** The observer received a part of this attempt. */
   #reported = false;
   #length = 0;
-  #wrapped = false;
 
   constructor(replies: FunctionReplies, options: RuntimeOptions, observer: StreamObserver, functionName: string) {
     this.#functionName = functionName;
@@ -70,7 +65,6 @@ export class StreamReader implements ReplyReader {
   begin(reason: string | undefined, wrapped: boolean): void {
     const restart = this.#reported;
     this.#reported = false;
-    this.#wrapped = wrapped;
     this.#length = 0;
     this.#stream = this.#replies.parserFor(wrapped).openStream();
     if (restart) this.#observer.reset(reason ?? 'another attempt starts');
@@ -92,11 +86,10 @@ export class StreamReader implements ReplyReader {
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
     const stream = this.#stream;
     this.#stream = undefined;
-    const whole = { ...reply, wrapped: this.#wrapped };
-    const parser = this.#replies.parserFor(this.#wrapped);
-    if (stream === undefined) return parseReply(whole, this.#options, parseText(parser, reply.text));
+    const parser = this.#replies.parserFor(reply.wrapped);
+    if (stream === undefined) return parseReply(reply, this.#options, parseText(parser, reply.text));
     const here = { parse: () => stream.finish(), parseShort: () => stream.finishShort() };
-    return parseReply(whole, this.#options, here, stream.toRead);
+    return parseReply(reply, this.#options, here, stream.toRead);
   }
 
   takePartial(): string | undefined {

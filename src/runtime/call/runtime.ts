@@ -207,7 +207,7 @@ export interface WholeReply {
   readonly functionName: string;
   readonly text: string;
   /** True if the reply can be in a wrapper, because a provider received the schema of one. */
-  readonly wrapped?: boolean;
+  readonly wrapped: boolean;
   /** The types of the request, if it extends any. */
   readonly extension?: SentExtension | undefined;
   /** True if the outcome includes an explanation. */

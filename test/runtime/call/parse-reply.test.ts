@@ -5,7 +5,13 @@ import { parseReply, type ParseHere } from '../../../src/runtime/call/parse-repl
 import type { WholeReply } from '../../../src/runtime/call/runtime.ts';
 import { JsonReply, NO_LOSSES, type ParsedReply, type ParseOutcome } from '../../../src/runtime/reply/reply-parser.ts';
 
-const REPLY: WholeReply = { functionName: 'F', text: '"text"', cancellation: new Cancellation(), deadlineAt: Infinity };
+const REPLY: WholeReply = {
+  functionName: 'F',
+  text: '"text"',
+  wrapped: false,
+  cancellation: new Cancellation(),
+  deadlineAt: Infinity,
+};
 
 function outcome(json: string): Ok<ParsedReply> {
   return { ok: true, value: new JsonReply(json, [], NO_LOSSES) };

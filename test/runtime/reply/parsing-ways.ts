@@ -44,7 +44,13 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
     const functionName = names.get(type) ?? '';
     const fn = index.functions.get(functionName);
     if (fn === undefined) throw new Error(`no function for ${type}`);
-    const reply = { functionName, text, cancellation: new Cancellation(), deadlineAt: performance.now() + 60_000 };
+    const reply = {
+      functionName,
+      text,
+      wrapped: false,
+      cancellation: new Cancellation(),
+      deadlineAt: performance.now() + 60_000,
+    };
     return parseReply(reply, options, parseText(createReplyParser(fn.returns, index, compileCondition), text));
   };
   const close = async (): Promise<void> => {

@@ -168,15 +168,10 @@ const REPLY_OPTIONS = {
     choice(['accept', 'refuse']),
     'Whether to return a value that lacks a part of the reply, or to fail. Default: the setting of the server.',
   ),
+  // Generators for Java cannot express a string or an object.
   type_builder: described(
-    anyOf([
-      TEXT,
-      closed(
-        { json_schema: { type: 'object', additionalProperties: { type: 'object', additionalProperties: true } } },
-        ['json_schema'],
-      ),
-    ]),
-    'Extends `@@dynamic` types for this request: definitions, such as `dynamic class Person { age int? }`, or JSON Schemas by type name.',
+    {},
+    'Extends `@@dynamic` types for this request: a string with definitions, such as `dynamic class Person { age int? }`, or an object with JSON Schemas by type name: `{"json_schema": {…}}`.',
   ),
 };
 

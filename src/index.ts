@@ -18,7 +18,7 @@ export type { CallMeta, CallSettings, LibraryOptions } from './runtime/call/func
 export type { FunctionTypes, TypedFunctions } from './runtime/call/typed-functions.ts';
 export type { OnLoss, Warning } from './runtime/call/losses.ts';
 export type { Losses } from './schema/explanation.ts';
-export type { Attempt, Failure, FailureCode } from './schema/errors.ts';
+export type { Attempt, Failure, FailureCode } from './schema/failure.ts';
 export type { Violation } from './schema/violation.ts';
 
 /** The version of this package. */

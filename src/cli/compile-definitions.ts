@@ -5,7 +5,7 @@ import type { CompileOptions } from '../compiler/compile-options.ts';
 import { compile } from '../compiler/compile.ts';
 import { isDefinitionFile, readSources } from '../compiler/read-sources.ts';
 import type { Sources } from '../compiler/read-sources.ts';
-import { DEFAULT_DIRECTORIES } from '../config/config.ts';
+import { DEFAULT_DIRECTORIES } from '../config/settings/definitions.ts';
 import type { Config } from '../config/config.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../schema/program.ts';

@@ -1,4 +1,4 @@
-import type { Attempt } from '../schema/errors.ts';
+import type { Attempt } from '../schema/failure.ts';
 
 /** The last failed attempt at a client. It has no message, because providers quote prompts and keys in their messages. */
 export interface ClientFailure {

@@ -1,6 +1,6 @@
 import type { Piscina } from 'piscina';
 import { err, ok, type Result } from '../base/result.ts';
-import type { Failure } from '../schema/errors.ts';
+import type { Failure } from '../schema/failure.ts';
 import { validationFailure } from '../runtime/call/parse-reply.ts';
 import type { WholeReply } from '../runtime/call/runtime.ts';
 import { JsonReply, type ParsedReply } from '../runtime/reply/reply-parser.ts';

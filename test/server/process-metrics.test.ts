@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import type { Attempt } from '../../src/schema/errors.ts';
+import type { Attempt } from '../../src/schema/failure.ts';
 import { EventLoopLag, ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';

@@ -11,7 +11,7 @@ import type { Destination } from '../../src/runtime/model/http/connection-pools.
 import type { HttpCall, OriginPool, ResponseListener } from '../../src/runtime/model/http/origin-pool.ts';
 import { clientsOfFiles, singlePlans } from '../../src/runtime/model/strategies/client-plan.ts';
 import { indexDefinitions } from '../../src/schema/definition-index.ts';
-import type { Failure } from '../../src/schema/errors.ts';
+import type { Failure } from '../../src/schema/failure.ts';
 import type { Program } from '../../src/schema/program.ts';
 import { ask } from './ask-client.ts';
 

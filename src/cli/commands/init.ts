@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { invariant } from '../../base/invariant.ts';
 import { compile } from '../../compiler/compile.ts';
 import { isDefinitionFile, readSources } from '../../compiler/read-sources.ts';
-import { DEFAULT_DIRECTORIES } from '../../config/config.ts';
+import { DEFAULT_DIRECTORIES } from '../../config/settings/definitions.ts';
 import type { Config } from '../../config/config.ts';
 import { testArguments } from '../../dev/testing/test-arguments.ts';
 import { SourceFile } from '../../diagnostics/source-file.ts';

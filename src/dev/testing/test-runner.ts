@@ -15,7 +15,7 @@ import type {
 } from '../../runtime/call/runtime.ts';
 import { evaluateTest, withoutChecks } from '../../runtime/call/test-conditions.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message } from '../../schema/message.ts';
 import type { PriceList } from '../../schema/price-list.ts';

@@ -7,7 +7,7 @@ import { didYouMean } from '../../base/suggestion.ts';
 import type { ClientType, OptionValue } from '../../schema/client.ts';
 import { providerNamed, PROVIDERS } from '../../schema/providers/providers.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';

@@ -4,7 +4,7 @@ import type { ModelClient } from '../model/model-client.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
 import type { Message } from '../../schema/message.ts';
 import type { TokenPrices } from '../../schema/providers/common-options.ts';
-import type { Attempt, Failure } from '../../schema/errors.ts';
+import type { Attempt, Failure } from '../../schema/failure.ts';
 import type { CallReport, TokenUsage } from './runtime.ts';
 
 /** Records what happens during one call, for its report. Times are on the monotonic clock. */

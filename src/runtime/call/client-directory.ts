@@ -1,7 +1,7 @@
 import { ok, type Result } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
 import type { ClientRequester, ClientServices, ClientSource } from '../model/client-source.ts';
 import { createModelClient, createPromptClient } from '../model/create-model-client.ts';

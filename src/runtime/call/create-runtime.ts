@@ -21,7 +21,7 @@ import { ArgumentValidators } from '../arguments/load-validators.ts';
 import type { CallTypes } from './call-types.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { DynamicTypes } from './dynamic-types.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import { FunctionReplies } from './function-replies.ts';
 import { FunctionRun } from './function-run.ts';
 import type { RunServices } from './function-run.ts';

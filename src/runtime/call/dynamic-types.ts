@@ -3,7 +3,7 @@ import { BoundedCache } from '../../base/bounded-cache.ts';
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Program } from '../../schema/program.ts';
 import type { TypeOutcome, TypeRefusal, TypeSource } from '../../schema/type-extension.ts';

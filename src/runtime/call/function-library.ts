@@ -13,7 +13,7 @@ import { validationFailure } from './parse-reply.ts';
 import type { CallContext, FunctionRuntime, PreparedCall, RuntimeOptions } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
 import type { CallOutcome, CallReport, FunctionStream, StreamObserver } from './runtime.ts';
-import type { Failure, FailureCode } from '../../schema/errors.ts';
+import type { Failure, FailureCode } from '../../schema/failure.ts';
 
 /** The settings of a library of functions. */
 export interface LibraryOptions {

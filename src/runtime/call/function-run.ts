@@ -1,7 +1,7 @@
 import type { AttemptObserver, ObservedParse } from '../../base/call-observer.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { InvalidReply, Message } from '../../schema/message.ts';
 import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { AttemptFailure } from '../model/attempt-failure.ts';

@@ -1,5 +1,5 @@
 import { err, ok } from '../../base/result.ts';
-import type { ValidationFailure } from '../../schema/errors.ts';
+import type { ValidationFailure } from '../../schema/failure.ts';
 import type { Explanation } from '../../schema/explanation.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from '../reply/reply-parser.ts';
 import { isLossy, lossDetails, lossesText, warningsOf, type OnLoss } from './losses.ts';

@@ -20,7 +20,7 @@ import type { CallTypes } from './call-types.ts';
 import { withTypes } from './dynamic-types.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { OnLoss } from './losses.ts';

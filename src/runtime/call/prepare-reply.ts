@@ -1,7 +1,7 @@
 import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { readReplyOptions } from './call-options.ts';

@@ -6,7 +6,7 @@ import type { Losses, ParseFlag } from '../../schema/explanation.ts';
 import type { ConnectionCounts } from '../model/http/origin-pool.ts';
 import type { TokenDetails } from '../model/wire/reply-format.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
-import type { Attempt, Failure } from '../../schema/errors.ts';
+import type { Attempt, Failure } from '../../schema/failure.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Logger } from '../../logging/logger.ts';
 import type { ValidatorSource } from '../arguments/load-validators.ts';

@@ -1,5 +1,5 @@
 import { Redactor } from '../../logging/redactor.ts';
-import type { ClientFailure, Failure } from '../../schema/errors.ts';
+import type { ClientFailure, Failure } from '../../schema/failure.ts';
 import type { InvalidReply } from '../../schema/message.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';

@@ -2,7 +2,7 @@ import { credentialsIn } from '../../base/credentials-in.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
 import { pricesOf } from '../../schema/price-list.ts';
 import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';

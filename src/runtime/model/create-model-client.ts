@@ -1,7 +1,7 @@
 import { invariant } from '../../base/invariant.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
 import type { OFFLINE } from '../../schema/providers/offline.ts';
 import type { OptionValues } from '../../schema/providers/option-shapes.ts';

@@ -1,7 +1,7 @@
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
-import type { Failure } from '../../schema/errors.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { OptionTable } from '../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';

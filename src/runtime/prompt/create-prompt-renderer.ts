@@ -1,7 +1,7 @@
 import { ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { type DefinitionIndex, indexDefinitions } from '../../schema/definition-index.ts';
-import type { PromptFailure } from '../../schema/errors.ts';
+import type { PromptFailure } from '../../schema/failure.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { Program, ProgramFile } from '../../schema/program.ts';

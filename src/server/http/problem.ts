@@ -1,5 +1,6 @@
 import { ERRORS } from '../../schema/errors.ts';
-import type { Attempt, ErrorCode, Failure } from '../../schema/errors.ts';
+import type { ErrorCode } from '../../schema/errors.ts';
+import type { Attempt, Failure } from '../../schema/failure.ts';
 import type { Redactor } from '../../logging/redactor.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';
 import type { HeaderList } from './response-head.ts';

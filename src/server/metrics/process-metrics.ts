@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isLossy } from '../../runtime/call/losses.ts';
 import type { CallReport, Connections } from '../../runtime/call/runtime.ts';
-import type { Attempt } from '../../schema/errors.ts';
+import type { Attempt } from '../../schema/failure.ts';
 import { ClientFailures } from '../client-failures.ts';
 import type { ParsePool } from '../parse-pool.ts';
 import type { MetricData } from '../protocol.ts';

@@ -5,7 +5,7 @@ import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { silentLogger } from '../../../src/logging/logger.ts';
 import { createRuntime } from '../../../src/runtime/call/create-runtime.ts';
 import type { FunctionRuntime, PreparedCall } from '../../../src/runtime/call/runtime.ts';
-import type { Failure } from '../../../src/schema/errors.ts';
+import type { Failure } from '../../../src/schema/failure.ts';
 import type { Result } from '../../../src/base/result.ts';
 import type { TypeOutcome, TypeRequest, TypeSource } from '../../../src/schema/type-extension.ts';
 import { callContext } from '../../support/test-runtime.ts';

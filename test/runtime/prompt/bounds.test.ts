@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PromptFailure } from '../../../src/schema/errors.ts';
+import type { PromptFailure } from '../../../src/schema/failure.ts';
 import { countSteps, stepGrowth } from '../../support/count-steps.ts';
 import { runawayFunction, RUNAWAY_TEMPLATES } from './runaway-templates.ts';
 import { CLIENT, rendererOf, renderText } from './sample-program.ts';

@@ -1,4 +1,4 @@
-import type { Failure } from '../../../src/schema/errors.ts';
+import type { Failure } from '../../../src/schema/failure.ts';
 import { failed } from '../support/scripted-runtime.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { GREET, type Row } from './row.ts';

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../src/base/json.ts';
 import { err, ok, type Result } from '../../../src/base/result.ts';
-import type { Failure } from '../../../src/schema/errors.ts';
+import type { Failure } from '../../../src/schema/failure.ts';
 import type {
   CallContext,
   CallOrigin,

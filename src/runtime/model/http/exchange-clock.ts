@@ -1,4 +1,4 @@
-import type { TimeoutFailure } from '../../../schema/errors.ts';
+import type { TimeoutFailure } from '../../../schema/failure.ts';
 import { HTTP_SETTINGS } from '../../../schema/providers/common-options.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { TimeoutFailure } from '../../../schema/errors.ts';
+import type { TimeoutFailure } from '../../../schema/failure.ts';
 
 /**
  * How one exchange with a provider, or with another service, fails. Made where the failure happens; `attemptFailure`

@@ -3,7 +3,7 @@ import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallReport } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
-import type { Attempt } from '../../../schema/errors.ts';
+import type { Attempt } from '../../../schema/failure.ts';
 import type { Losses } from '../../../schema/explanation.ts';
 import { decimal } from '../../../schema/price-list.ts';
 import { attemptFields } from '../problem.ts';

@@ -2,13 +2,14 @@ import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { Redactor } from '../../../logging/redactor.ts';
 import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
-import type { Failure } from '../../../schema/errors.ts';
+import type { Failure } from '../../../schema/failure.ts';
 import type { MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
-import { callTimes, failedAttempts, metaOf, shortName, traceOf } from './answer-parts.ts';
+import { metaOf, traceOf } from './answer-parts.ts';
+import { logRequest, type RequestEnd } from './log-request.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -40,15 +41,6 @@ const TOO_MANY_BODIES: Failure = {
  * each step can take tens of milliseconds, and other requests run in between. For a smaller body, a turn costs more than a step.
  */
 const LARGE_BODY = 256 * 1024;
-
-/** The end of a request, for counters and log. */
-interface Finish {
-  readonly status: number;
-  readonly report?: CallReport | undefined;
-  readonly problem?: Problem | undefined;
-  readonly responseText?: string | undefined;
-  readonly partials?: number | undefined;
-}
 
 /**
  * A request that names a function: reads the body, checks the arguments, waits for a slot, then calls `run`. Subclasses answer,
@@ -192,7 +184,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   /** Releases the slot, counts and logs the request. To be called once, when the answer is complete or impossible. */
-  protected finish(end: Finish): void {
+  protected finish(end: RequestEnd): void {
     if (this.#finished) return;
     this.#finished = true;
     this.#endWait();
@@ -206,7 +198,15 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const traceId = this.context.trace?.sampledTraceId;
     services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId });
     this.context.endCall(status, outcome, this.openedStatus);
-    this.#log(end, durationMs);
+    logRequest(this.context, {
+      end,
+      functionName,
+      durationMs,
+      body: this.#body,
+      secrets: this.#secrets,
+      tags: this.#prepared?.tags,
+      waits: { body: this.#bodyMs, queue: this.#queueMs },
+    });
   }
 
   /** The request no longer waits for a slot. */
@@ -340,46 +340,6 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.left();
     const of = problemOf({ code: 'cancelled', message: 'the caller left' });
     this.finish({ status: of.status, problem: of });
-  }
-
-  #log(end: Finish, ms: number): void {
-    const { request, requestId, services } = this.context;
-    const { report, problem: of } = end;
-    const { requestLog } = services;
-    const level = requestLog.levelOf(end.status, ms);
-    if (level === undefined) return;
-    const waits = { body: this.#bodyMs, queue: this.#queueMs };
-    requestLog.write(level, {
-      requestId,
-      trace: this.context.trace?.logFields,
-      method: request.method,
-      path: request.path,
-      status: end.status,
-      ms,
-      functionName: this.functionName,
-      tags: this.#prepared?.tags,
-      client: report?.client === undefined ? undefined : shortName(report.client),
-      model: report?.model === undefined ? undefined : shortName(report.model),
-      attempts: report?.attempts.length,
-      inputTokens: report?.usage.inputTokens,
-      outputTokens: report?.usage.outputTokens,
-      cost: report?.cost,
-      modelMs: report?.modelMs,
-      firstTextMs: report?.firstTextMs,
-      times: requestLog.isSlow(ms) ? callTimes(report, ms, waits) : undefined,
-      finishReason: report?.finishReason,
-      flags: report?.flags,
-      losses: report?.losses,
-      partials: end.partials,
-      error: of === undefined ? undefined : { code: of.code, message: of.message, details: of.fields['details'] },
-      requestText: this.#body?.text,
-      requestBody: this.#body?.value,
-      secrets: this.#secrets,
-      responseText: end.responseText,
-      prompt: report?.prompt,
-      rawReply: report?.rawReply,
-      failedAttempts: failedAttempts(report),
-    });
   }
 }
 

@@ -22,7 +22,8 @@ export type { Attempt, Failure, FailureCode } from './schema/failure.ts';
 export type { Violation } from './schema/violation.ts';
 
 /** The version of this package. */
-export const VERSION = (createRequire(import.meta.url)('svc/package.json') as { readonly version: string }).version;
+export const VERSION = (createRequire(import.meta.url)('svc-functions/package.json') as { readonly version: string })
+  .version;
 
 export interface LoadOptions extends Omit<LibraryOptions, 'prices'> {
   /** Directory of the definition files (`*.svc`, `*.baml`), including its subdirectories; or one file. */
@@ -48,7 +49,7 @@ export interface PriceEntry {
  * returns the same value.
  *
  * ```ts
- * import { ClientRegistry, loadFunctions } from 'svc';
+ * import { ClientRegistry, loadFunctions } from 'svc-functions';
  *
  * const functions = loadFunctions({ from: './svc_src', env: process.env });
  * const text = 'Ada Lovelace, ada@example.com, wrote the first program';

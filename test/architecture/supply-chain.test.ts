@@ -116,7 +116,7 @@ test('the package contains its bill of materials: every dependency with its vers
     }>;
   };
   expect(bill.bomFormat).toBe('CycloneDX');
-  expect(bill.metadata.component.name).toBe('svc');
+  expect(bill.metadata.component.name).toBe('svc-functions');
   const shipped = lockEntries('package-lock.json').filter(([, { dev }]) => dev !== true);
   const versions = new Map(bill.components.map(({ name, version }) => [name, version]));
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

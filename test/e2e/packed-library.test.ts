@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 // A program that uses svc as its users do: with the packed package and its dependencies in node_modules.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const project = mkdtempSync(join(tmpdir(), 'svc-packed-'));
-const installed = join(project, 'node_modules/svc');
+const installed = join(project, 'node_modules/svc-functions');
 
 beforeAll(() => {
   const packed = run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', project], ROOT).trim();
@@ -74,7 +74,7 @@ test('the program in the documentation compiles strictly and prints the expected
 test('TypeScript refuses wrong uses of the library', () => {
   writeFileSync(
     join(project, 'wrong.ts'),
-    `import { ClientRegistry, loadFunctions } from 'svc';
+    `import { ClientRegistry, loadFunctions } from 'svc-functions';
 const functions = loadFunctions({ form: './svc_src' });
 new ClientRegistry().setPrimary(1);
 const value = await functions.call('F', {});
@@ -107,8 +107,8 @@ function linesWithErrors(name: string, module: string): readonly number[] {
   }
 }
 
-const TYPED = `import { loadFunctions } from 'svc';
-import type { CallSettings, TypedFunctions } from 'svc';
+const TYPED = `import { loadFunctions } from 'svc-functions';
+import type { CallSettings, TypedFunctions } from 'svc-functions';
 import type { Functions, Resume, Ticket } from './svc.js';
 const functions: TypedFunctions<Functions> = loadFunctions<Functions>({ from: './svc_src' });
 `;
@@ -160,7 +160,7 @@ loadFunctions<{ F: string }>({ from: './svc_src' });
 test('an optional argument can be undefined when a program runs', async () => {
   writeFileSync(
     join(project, 'undefined.mjs'),
-    `import { loadFunctions } from 'svc';
+    `import { loadFunctions } from 'svc-functions';
 const functions = loadFunctions({ from: './svc_src' });
 console.log(typeof (await functions.call('TriageTicket', { message: '', earlier: undefined })).summary);
 await functions.close();

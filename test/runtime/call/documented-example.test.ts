@@ -18,9 +18,9 @@ function exampleIn(source: string): string {
 test('the example in the documentation of loadFunctions runs unchanged', async () => {
   const entry = new URL('src/index.ts', ROOT);
   const code = exampleIn(readFileSync(entry, 'utf8'));
-  expect(code).toContain("from 'svc'");
+  expect(code).toContain("from 'svc-functions'");
   const path = join(folder, 'example.ts');
-  writeFileSync(path, code.replace("'svc'", `'${entry.pathname}'`));
+  writeFileSync(path, code.replace("'svc-functions'", `'${entry.pathname}'`));
   const log = vi.spyOn(console, 'log').mockImplementation(() => {});
   await import(path);
   const printed: readonly unknown[] = log.mock.calls.map(([value]) => value);

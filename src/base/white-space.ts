@@ -1,5 +1,4 @@
 const WHITE_SPACE = /\p{White_Space}/u;
-const NOT_WHITE_SPACE = /\P{White_Space}/u;
 
 /**
  * Removes white space, as Unicode defines it, from both ends. JavaScript's `trim` also removes the byte order mark and
@@ -12,12 +11,19 @@ export function trimWhiteSpace(text: string): string {
 
 export function trimWhiteSpaceAtEnd(text: string): string {
   let end = text.length;
-  while (end > 0 && WHITE_SPACE.test(text.charAt(end - 1))) end -= 1;
+  while (end > 0 && isWhiteSpace(text.charCodeAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
 /** Returns the length of the white space with which a text begins. */
 export function whiteSpaceAtStart(text: string): number {
-  const start = text.search(NOT_WHITE_SPACE);
-  return start < 0 ? text.length : start;
+  let start = 0;
+  while (start < text.length && isWhiteSpace(text.charCodeAt(start))) start += 1;
+  return start;
+}
+
+/** No white space is above U+FFFF, so a code unit decides. */
+function isWhiteSpace(code: number): boolean {
+  if (code < 0x80) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+  return WHITE_SPACE.test(String.fromCharCode(code));
 }

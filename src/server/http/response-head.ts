@@ -12,7 +12,12 @@ const UNSAFE = /[^ -~]/g;
  * would begin a header, or a response, of its own.
  */
 export function headerValue(value: string): string {
-  return value.replace(UNSAFE, '?');
+  // Nearly all values are safe, and for them a loop takes less time than the expression.
+  for (let index = 0; index < value.length; index += 1) {
+    const code = value.charCodeAt(index);
+    if (code < 0x20 || code > 0x7e) return value.replace(UNSAFE, '?');
+  }
+  return value;
 }
 
 const statusLines = new Map<number, string>();

@@ -7,18 +7,14 @@ export interface MetricHead {
   readonly labels: readonly string[];
 }
 
-/** No label value contains it. */
-const SEPARATOR = '\u0000';
-
 /**
- * Counters or gauges of one name, one for each combination of label values. Counting costs one lookup in a map; the form
+ * Counters or gauges of one name, one for each combination of label values. Counting costs one lookup for each label; the form
  * that is merged and written is built on request, which is rare.
  */
 export class NumberTable {
   readonly #head: MetricHead;
   readonly #type: 'counter' | 'gauge';
-  /** By the label values, joined. */
-  readonly #numbers = new Map<string, { value: number }>();
+  readonly #root: Cell = { value: undefined, below: new Map() };
 
   constructor(type: 'counter' | 'gauge', head: MetricHead) {
     this.#type = type;
@@ -29,27 +25,41 @@ export class NumberTable {
 
   /** Omit `second` and `third` where there are fewer labels. */
   add(amount: number, first: string, second?: string, third?: string): void {
-    const key = keyOf(first, second, third);
-    const number = this.#numbers.get(key);
-    if (number === undefined) this.#numbers.set(key, { value: amount });
-    else number.value += amount;
+    let cell = cellOf(this.#root, first);
+    if (second !== undefined) cell = cellOf(cell, second);
+    if (third !== undefined) cell = cellOf(cell, third);
+    cell.value = (cell.value ?? 0) + amount;
   }
 
   data(): MetricData {
-    const { name, help } = this.#head;
-    const values = [...this.#numbers].map(([key, { value }]) => ({ value, labels: labelsOf(this.#head.labels, key) }));
+    const { name, help, labels } = this.#head;
+    const values = valuesBelow(this.#root, []).map(({ value, path }) => ({ value, labels: labelsOf(labels, path) }));
     return { name, help, type: this.#type, aggregator: 'sum', values };
   }
 }
 
-function keyOf(first: string, second: string | undefined, third: string | undefined): string {
-  if (second === undefined) return first;
-  return third === undefined ? first + SEPARATOR + second : first + SEPARATOR + second + SEPARATOR + third;
+/** The number of the label values on the way to it, and the cells of the next label. */
+interface Cell {
+  value: number | undefined;
+  readonly below: Map<string, Cell>;
 }
 
-function labelsOf(names: readonly string[], key: string): Readonly<Record<string, string>> {
-  const values = key.split(SEPARATOR);
-  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+function cellOf({ below }: Cell, label: string): Cell {
+  let cell = below.get(label);
+  if (cell === undefined) below.set(label, (cell = { value: undefined, below: new Map() }));
+  return cell;
+}
+
+function valuesBelow(
+  { value, below }: Cell,
+  path: readonly string[],
+): ReadonlyArray<{ value: number; path: readonly string[] }> {
+  const own = value === undefined ? [] : [{ value, path }];
+  return [...own, ...[...below].flatMap(([label, cell]) => valuesBelow(cell, [...path, label]))];
+}
+
+function labelsOf(names: readonly string[], path: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(names.map((name, index) => [name, path[index] ?? '']));
 }
 
 /** Histograms of one name with one label, one for each label value. */

@@ -19,7 +19,9 @@ import type { UnreadAnswer } from './unread-answers.ts';
 import { UwsWriter } from './uws-writer.ts';
 
 /** The timeout that clients see; uWebSockets.js closes idle connections after 8 to 12 seconds. */
-const KEEP_ALIVE = 'timeout=5';
+const KEEP_ALIVE = ['Keep-Alive', 'timeout=5'] as const;
+
+const CLOSE = ['Connection', 'close'] as const;
 
 /** The state that exchanges on uWebSockets.js share. */
 export class UwsState extends TransportState {
@@ -154,7 +156,9 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
 
   start(status: number, headers: HeaderList, filler: string): void {
     if (this.#closed || this.#answer !== undefined || this.#writer !== undefined) return;
-    const writer = new UwsWriter(this.#native, filler, () => this.#writeHead(status, headers, this.#isLastAnswer));
+    const writer = new UwsWriter(this.#native, filler, () =>
+      this.#writeHead(status, headers, this.#isLastAnswer ? CLOSE : undefined),
+    );
     this.#writer = writer;
     if (this.#state.clock.passed(this.#turn, this)) writer.open();
   }
@@ -246,8 +250,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     const native = this.#native;
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
     native.cork(() => {
-      this.#writeHead(status, headers, false);
-      native.writeHeader('Keep-Alive', KEEP_ALIVE);
+      this.#writeHead(status, headers, KEEP_ALIVE);
       this.#sent = native.tryEnd(body, size)[1];
     });
     if (!this.#sent) this.#writeRest(this.#hold(body));
@@ -274,7 +277,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     const native = this.#native;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     native.cork(() => {
-      this.#writeHead(status, headers, true);
+      this.#writeHead(status, headers, CLOSE);
       if (bytes.length === 0) endHead(native, 'Content-Length', '0');
       else {
         native.tryEnd('', bytes.length);
@@ -320,16 +323,28 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
    */
   #writeEmpty(answer: Answer): void {
     this.#native.cork(() => {
-      this.#writeHead(answer.status, answer.headers, false);
+      this.#writeHead(answer.status, answer.headers);
       endHead(this.#native, 'Connection', 'close');
     });
     this.#native.close();
   }
 
-  #writeHead(status: number, headers: HeaderList, closes: boolean): void {
-    this.#native.writeStatus(statusLine(status));
-    for (const [name, value] of headers) this.#native.writeHeader(name, headerValue(value));
-    if (closes) this.#native.writeHeader('Connection', 'close');
+  /**
+   * Writes all headers in one call, because each call of the library takes longer than writing a header. The library writes names
+   * and values unmodified, so the first value contains the further headers.
+   */
+  #writeHead(status: number, headers: HeaderList, last?: HeaderList[number]): void {
+    const native = this.#native;
+    native.writeStatus(statusLine(status));
+    let first = '';
+    let rest = '';
+    for (const [name, value] of headers) {
+      if (first === '') [first, rest] = [name, headerValue(value)];
+      else rest += `\r\n${name}: ${headerValue(value)}`;
+    }
+    if (first === '') {
+      if (last !== undefined) native.writeHeader(...last);
+    } else native.writeHeader(first, last === undefined ? rest : `${rest}\r\n${last[0]}: ${last[1]}`);
   }
 
   #takeBody(chunk: ArrayBuffer, isLast: boolean): void {

@@ -14,7 +14,7 @@ if (process.send !== undefined) {
 }
 
 ParsePool.prototype.parse = ({ functionName, text }) => {
-  const result = runParseTask({ programPath, functionName, text, explain: false });
+  const result = runParseTask({ programPath, functionName, text, wrapped: false, explain: false });
   if (!result.ok) return Promise.resolve(err(validationFailure(result.failure, text)));
   const { json, flags, losses } = result;
   return Promise.resolve({ ok: true, value: { json, flags, losses, value: null } });

@@ -34,3 +34,9 @@ export function pathStepText(step: string | number, first: boolean): string {
   if (!IDENTIFIER.test(key)) return `[${JSON.stringify(key)}]`;
   return first ? key : `.${key}`;
 }
+
+/** Joins `skills` and `[2].name` to `skills[2].name`. */
+export function joinPath(segment: string, rest: string): string {
+  if (rest === '' || segment === '') return segment + rest;
+  return rest.startsWith('[') ? segment + rest : `${segment}.${rest}`;
+}

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { BoundedCache } from '../base/bounded-cache.ts';
@@ -14,6 +13,7 @@ import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Definitions, Program } from '../schema/program.ts';
 import {
   definitionsOfArguments,
+  typeRequestHash,
   type ExtendedTypes,
   type TypeExtension,
   type TypeOutcome,
@@ -140,7 +140,7 @@ async function typesOfRequest({
   if (typePlane?.programPath !== programPath) typePlane = createTypePlane(programPath);
   const { program, compiler, outcomes } = typePlane;
   const { functionName, builder } = request;
-  const key = createHash('sha256').update(`${functionName} ${builder}`).digest('base64url');
+  const key = typeRequestHash(request);
   const known = outcomes.get(key);
   if (known !== undefined) return known;
   const extension = compiler.compile(JSON.parse(builder), functionName);

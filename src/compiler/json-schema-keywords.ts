@@ -15,7 +15,14 @@ const ANNOTATIONS: ReadonlySet<string> = new Set(
 );
 
 /** The keywords with definitions, which only a whole schema can have. */
-const OF_ROOT: ReadonlySet<string> = new Set(['$defs', 'definitions', 'components']);
+export const DEFINITION_KEYS = ['$defs', 'definitions', 'components'] as const;
+
+const OF_ROOT: ReadonlySet<string> = new Set(DEFINITION_KEYS);
+
+export function withoutDefinitions(schema: Schema): Schema {
+  const { $defs: _a, definitions: _b, components: _c, ...own } = schema;
+  return own;
+}
 
 const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'];
 

@@ -1,6 +1,6 @@
 import { canonicalJson, isJsonObject } from '../base/json.ts';
 import { pathStep, pathText, type ValuePath } from '../base/value-path.ts';
-import { isAnnotation, keywordFaults, MAX_DEPTH, type Schema } from './json-schema-keywords.ts';
+import { isAnnotation, keywordFaults, MAX_DEPTH, withoutDefinitions, type Schema } from './json-schema-keywords.ts';
 import type { SchemaNames } from './json-schema-names.ts';
 import type { ViolationList } from '../schema/violation.ts';
 
@@ -62,8 +62,8 @@ class MemberReader {
     if (schema['type'] !== undefined && schema['type'] !== 'object') {
       return this.#fault(pathStep(path, 'type'), 'has to be "object", because it describes a class');
     }
-    const { $defs: _a, definitions: _b, components: _c, ...own } = schema;
-    for (const { key, message } of keywordFaults(own, KEYWORDS)) this.#fault(pathStep(path, key), message);
+    for (const { key, message } of keywordFaults(withoutDefinitions(schema), KEYWORDS))
+      this.#fault(pathStep(path, key), message);
     if (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false) {
       this.#fault(
         pathStep(path, 'additionalProperties'),
@@ -94,8 +94,7 @@ class MemberReader {
       );
     } else if (!this.#seen.has(named.schema)) {
       this.#seen.add(named.schema);
-      const { $defs: _a, definitions: _b, components: _c, ...body } = named.schema;
-      this.read(body, named.path, named.owner);
+      this.read(withoutDefinitions(named.schema), named.path, named.owner);
     }
   }
 

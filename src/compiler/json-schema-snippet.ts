@@ -1,7 +1,16 @@
 import { canonicalJson, isJsonObject } from '../base/json.ts';
 import { pathStep, pathText, type ValuePath } from '../base/value-path.ts';
 import { boundsOf } from './json-schema-bounds.ts';
-import { BY_TYPE, keywordFaults, MAX_DEPTH, SCALARS, stringFormats, type Schema } from './json-schema-keywords.ts';
+import {
+  BY_TYPE,
+  DEFINITION_KEYS,
+  keywordFaults,
+  MAX_DEPTH,
+  SCALARS,
+  stringFormats,
+  withoutDefinitions,
+  type Schema,
+} from './json-schema-keywords.ts';
 import { isClass, onlyPart, SchemaMembers } from './json-schema-members.ts';
 import { innerSchemas, NAME, SchemaNames, type KindOf } from './json-schema-names.ts';
 import type { ViolationList } from '../schema/violation.ts';
@@ -74,7 +83,7 @@ class SnippetWriter {
     }
     if (this.#isRepeated(name, schema, path)) return;
     this.#inner(schema, path, owner);
-    const { $defs: _a, definitions: _b, components: _c, ...rest } = schema;
+    const rest = withoutDefinitions(schema);
     const place = { path, owner, name };
     const kind = this.#kindOf(name);
     if (kind === 'enum') this.#enum(rest, place);
@@ -98,7 +107,7 @@ class SnippetWriter {
   }
 
   #inner(schema: Schema, path: ValuePath, owner: string): void {
-    for (const key of ['$defs', 'definitions', 'components']) {
+    for (const key of DEFINITION_KEYS) {
       if (schema[key] !== undefined && !isJsonObject(schema[key])) {
         this.#fault(pathStep(path, key), 'has to be an object that maps names of types to JSON Schemas');
       }

@@ -1,3 +1,4 @@
+import { tenths } from '../base/tenths.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { Redactor } from './redactor.ts';
@@ -302,5 +303,5 @@ function errorFields(error: RequestEntry['error'], show: Show, logContent: Confi
 }
 
 function rounded(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : Math.round(ms * 10) / 10;
+  return ms === undefined ? undefined : tenths(ms);
 }

@@ -6,8 +6,8 @@ import type { FunctionType } from './function.ts';
 import { UNKNOWN_TEXT, type OptionData } from './providers/option-shapes.ts';
 import { readOptions, type HttpFacts, type ReadOptions } from './providers/provider-description.ts';
 import { isStrategy, PROVIDER_DESCRIPTIONS } from './providers/providers.ts';
-import type { SchemaLimits, StructuredForm } from './providers/structured-output.ts';
-import { structuredOutput } from './structured-output.ts';
+import type { StructuredForm } from './providers/structured-output.ts';
+import { StructuredOutputs } from './structured-output.ts';
 
 /**
  * The structured output of a client: none, a form, or the reason why the client cannot use one, which completes a sentence
@@ -91,13 +91,9 @@ export interface StructuredClient {
 
 /** Returns the clients of a function. Those with a form and without a problem send the schema of its return type. */
 export function structuredClients(fn: FunctionType, index: DefinitionIndex): readonly StructuredClient[] {
-  const outputs = new Map<SchemaLimits, ReturnType<typeof structuredOutput>>();
-  const outputFor = (limits: SchemaLimits): ReturnType<typeof structuredOutput> => {
-    if (!outputs.has(limits)) outputs.set(limits, structuredOutput(fn, index, limits));
-    return outputs.get(limits);
-  };
+  const outputs = new StructuredOutputs(fn, index);
   return [...structuresOf(fn.client, index)].map(([client, structure]) => {
-    const output = structure.kind === 'form' ? outputFor(structure.form.limits) : undefined;
+    const output = structure.kind === 'form' ? outputs.of(structure.form.limits) : undefined;
     return { client, structure, ...(output?.ok === false ? { problem: output.failure } : {}) };
   });
 }

@@ -24,6 +24,24 @@ export interface StructuredOutput {
   readonly wrapper: string | undefined;
 }
 
+/** The schemas for the replies of one function, by the limits of a provider. There are few, and each schema is created once. */
+export class StructuredOutputs {
+  readonly #fn: FunctionType;
+  readonly #index: DefinitionIndex;
+  readonly #known = new Map<SchemaLimits, ReturnType<typeof structuredOutput>>();
+
+  constructor(fn: FunctionType, index: DefinitionIndex) {
+    this.#fn = fn;
+    this.#index = index;
+  }
+
+  /** As `structuredOutput`. */
+  of(limits: SchemaLimits): ReturnType<typeof structuredOutput> {
+    if (!this.#known.has(limits)) this.#known.set(limits, structuredOutput(this.#fn, this.#index, limits));
+    return this.#known.get(limits);
+  }
+}
+
 /**
  * Returns the schema for the replies of a function; undefined for a string, which needs none. The failure states why the provider
  * does not support the type, and completes a sentence that begins with the type.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Result } from '../base/result.ts';
 import { indexDefinitions } from './definition-index.ts';
 import type { Definitions } from './program.ts';
@@ -21,6 +22,11 @@ export interface TypeRequest {
   readonly functionName: string;
   /** JSON text of the value of `type_builder`. */
   readonly builder: string;
+}
+
+/** Returns the key under which caches keep the outcome of a request. */
+export function typeRequestHash({ functionName, builder }: TypeRequest): string {
+  return createHash('sha256').update(`${functionName} ${builder}`).digest('base64url');
 }
 
 /** An extension, as a function needs it. */

@@ -8,8 +8,8 @@ import { BoundedCache } from '../base/bounded-cache.ts';
 import type { SentExtension } from '../runtime/call/call-types.ts';
 import { compileCountedCondition } from '../runtime/call/request-conditions.ts';
 import type { CompileCondition } from '../schema/constraint.ts';
-import { indexDefinitions } from '../schema/definition-index.ts';
-import type { Definitions, Program } from '../schema/program.ts';
+import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
+import type { Program } from '../schema/program.ts';
 import { extendDefinitions, type TypeExtension } from '../schema/type-extension.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */
@@ -18,7 +18,7 @@ export interface ParseTask {
   readonly functionName: string;
   readonly text: string;
   /** True if the reply can be in a wrapper. */
-  readonly wrapped?: boolean;
+  readonly wrapped: boolean;
   /** The types of the request, if it extends any. */
   readonly extension?: SentExtension | undefined;
   /** True if the output includes an explanation. */
@@ -35,16 +35,21 @@ export type ParseTaskResult =
       readonly isTooMuchWork: boolean;
     };
 
+interface LoadedProgram {
+  readonly program: Program;
+  readonly index: DefinitionIndex;
+}
+
 /** The types of requests for which a thread keeps a parser. */
 const KEPT_EXTENSIONS = { entries: 16, characters: 2 ** 20 };
 
-const programs = new Map<string, Program>();
+const programs = new Map<string, LoadedProgram>();
 const replies = new Map<string, FunctionReplies>();
 const extendedReplies = new BoundedCache<FunctionReplies>(KEPT_EXTENSIONS);
 
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
-  const parser = repliesOf(task).parserFor(task.wrapped === true);
+  const parser = repliesOf(task).parserFor(task.wrapped);
   const { exceeded } = StepBudget;
   const outcome = parseText(parser, task.text, task.explain).parse();
   if (!outcome.ok) return { ...outcome, isTooMuchWork: StepBudget.exceeded > exceeded };
@@ -58,7 +63,7 @@ function repliesOf({ programPath, functionName, extension }: ParseTask): Functio
     return extendedRepliesOf(`${key}#${extension.hash}`, { programPath, functionName, extension });
   let known = replies.get(key);
   if (known === undefined) {
-    known = createReplies(programOf(programPath), functionName);
+    known = createReplies(programOf(programPath).index, functionName);
     replies.set(key, known);
   }
   return known;
@@ -71,24 +76,24 @@ interface ExtendedTask extends Pick<ParseTask, 'programPath' | 'functionName'> {
 function extendedRepliesOf(key: string, { programPath, functionName, extension }: ExtendedTask): FunctionReplies {
   const known = extendedReplies.get(key);
   if (known !== undefined) return known;
-  const definitions = extendDefinitions(programOf(programPath), JSON.parse(extension.json) as TypeExtension);
-  const created = createReplies(definitions, functionName, compileCountedCondition);
+  const definitions = extendDefinitions(programOf(programPath).program, JSON.parse(extension.json) as TypeExtension);
+  const created = createReplies(indexDefinitions(definitions), functionName, compileCountedCondition);
   extendedReplies.set(key, created, extension.json.length);
   return created;
 }
 
-function createReplies(definitions: Definitions, functionName: string, compile?: CompileCondition): FunctionReplies {
-  const index = indexDefinitions(definitions);
+function createReplies(index: DefinitionIndex, functionName: string, compile?: CompileCondition): FunctionReplies {
   const fn = index.functions.get(functionName);
   if (fn === undefined) throw new InternalError(`no function "${functionName}" in the program`);
   return new FunctionReplies(fn, index, compile);
 }
 
-function programOf(programPath: string): Program {
+function programOf(programPath: string): LoadedProgram {
   const known = programs.get(programPath);
   if (known !== undefined) return known;
   const program = loadProgram(programPath);
   if (!program.ok) throw new InternalError(program.failure);
-  programs.set(programPath, program.value);
-  return program.value;
+  const loaded = { program: program.value, index: indexDefinitions(program.value) };
+  programs.set(programPath, loaded);
+  return loaded;
 }

@@ -1,3 +1,4 @@
+import { tenths } from '../base/tenths.ts';
 import type { ClientFailure } from './client-failures.ts';
 
 /** The state of all processes, as of their last heartbeats. */
@@ -45,8 +46,4 @@ function failureFields(failure: ClientFailure | undefined): object | null {
   if (failure === undefined) return null;
   const { error, upstreamStatus, at } = failure;
   return { error, upstream_status: upstreamStatus, at: new Date(at).toISOString() };
-}
-
-function tenths(seconds: number): number {
-  return Math.round(seconds * 10) / 10;
 }

@@ -97,11 +97,7 @@ export class AttemptTrace implements AttemptObserver {
     span.setAttribute(OWN.attempt, number);
     if (streamed) span.setAttribute(CONVENTIONS.requestStream, true);
     if (isReask) span.setAttribute(OWN.reask, true);
-    if (end.error !== undefined) {
-      span.setAttribute(CONVENTIONS.errorType, end.error);
-      // No message, because it can quote a prompt or a reply.
-      span.setStatus({ code: SpanStatusCode.ERROR });
-    }
+    if (end.error !== undefined) markFailed(span, end.error);
     if (this.#firstTextMs !== undefined) span.setAttribute(CONVENTIONS.firstChunk, this.#firstTextMs / 1000);
     setReplyAttributes(span, reply);
     if (captureContent) this.#setContents(span, reply);
@@ -132,6 +128,12 @@ export class AttemptTrace implements AttemptObserver {
       }),
     };
   }
+}
+
+export function markFailed(span: Span, error: string): void {
+  span.setAttribute(CONVENTIONS.errorType, error);
+  // No message, because it can quote a prompt or a reply.
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 const HEADER_LIST: TextMapSetter<string[]> = { set: (headers, name, value) => void headers.push(name, value) };

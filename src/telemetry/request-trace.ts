@@ -15,7 +15,7 @@ import type {
   ObservedRequest,
   ParseObserver,
 } from '../base/call-observer.ts';
-import { AttemptTrace } from './attempt-trace.ts';
+import { AttemptTrace, markFailed } from './attempt-trace.ts';
 import { CONVENTIONS, OWN, SPANS, THREAD_TAKEN } from './attributes.ts';
 import { argumentsText, type Redact } from './content.ts';
 import { short, type TraceServices } from './trace-services.ts';
@@ -95,7 +95,7 @@ export class RequestTrace implements CallObserver {
 
   /** The request waited for a slot until now. */
   queued(since: number): void {
-    this.#step(SPANS.queue, since)?.end(this.#now());
+    this.#step(SPANS.queue, since)?.end(this.#services.clock.now());
   }
 
   started(args: Readonly<Record<string, unknown>>): void {
@@ -107,7 +107,7 @@ export class RequestTrace implements CallObserver {
     if (span === undefined) return;
     span.setAttribute(OWN.client, short(client));
     if (error !== undefined) markFailed(span, error);
-    span.end(this.#now());
+    span.end(this.#services.clock.now());
   }
 
   asked(request: ObservedRequest): AttemptObserver {
@@ -166,10 +166,6 @@ export class RequestTrace implements CallObserver {
     const startTime = this.#services.clock.at(startedAt);
     return this.#services.tracer?.startSpan(name, { startTime }, this.#context);
   }
-
-  #now(): number {
-    return this.#services.clock.at(performance.now());
-  }
 }
 
 interface EndedRequest {
@@ -192,15 +188,19 @@ class ParseTrace implements ParseObserver {
   }
 
   moved(): void {
-    this.#thread = this.#services.tracer?.startSpan(SPANS.thread, { startTime: this.#now() }, this.#context);
+    this.#thread = this.#services.tracer?.startSpan(
+      SPANS.thread,
+      { startTime: this.#services.clock.now() },
+      this.#context,
+    );
   }
 
   taken(): void {
-    this.#thread?.addEvent(THREAD_TAKEN, this.#now());
+    this.#thread?.addEvent(THREAD_TAKEN, this.#services.clock.now());
   }
 
   ended({ error, flags, dropped, defaulted }: ObservedParse): void {
-    const now = this.#now();
+    const now = this.#services.clock.now();
     this.#thread?.end(now);
     this.#span.setAttributes({
       [OWN.thread]: this.#thread !== undefined,
@@ -212,10 +212,6 @@ class ParseTrace implements ParseObserver {
     if (defaulted > 0) this.#span.setAttribute(OWN.defaulted, defaulted);
     if (error !== undefined) markFailed(this.#span, error);
     this.#span.end(now);
-  }
-
-  #now(): number {
-    return this.#services.clock.at(performance.now());
   }
 }
 
@@ -245,12 +241,6 @@ function errorOf(end: RequestEnd): string | undefined {
 
 function isServerError({ status = 0, failed = status >= 500 }: RequestEnd): boolean {
   return failed;
-}
-
-function markFailed(span: Span, error: string): void {
-  span.setAttribute(CONVENTIONS.errorType, error);
-  // No message, because it can quote a prompt or a reply.
-  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 /** The last host and its attributes: nearly all requests name the same host. */

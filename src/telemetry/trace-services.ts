@@ -59,4 +59,9 @@ export class EpochClock {
   at(time: number): number {
     return this.#offset + time;
   }
+
+  /** Returns milliseconds since 1970. */
+  now(): number {
+    return this.at(performance.now());
+  }
 }

@@ -1,13 +1,12 @@
-import { isJsonObject, ownValue } from '../../base/json.ts';
-import type { JsonValue } from '../../base/json.ts';
-import type { Result } from '../../base/result.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { OPTIONS_KEYS } from '../../base/options-keys.ts';
-import { err, ok } from '../../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import type { ClientType, OptionValue } from '../../schema/client.ts';
 import { providerNamed, PROVIDERS } from '../../schema/providers/providers.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Failure } from '../../schema/failure.ts';
+import type { TypeSource } from '../../schema/type-extension.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';
@@ -77,18 +76,33 @@ export interface AllowedOptions {
   readonly traces?: boolean;
   /** Requests can ask for the prompt and the reply. A server that allows traces allows these too. */
   readonly exposePrompts?: boolean;
-  /** Requests can extend the types of the definitions. */
-  readonly dynamicTypes?: boolean | undefined;
+  /** Compiles the types with which requests extend those of the definitions. Absent: requests cannot. */
+  readonly typeSource?: TypeSource | undefined;
 }
 
 /** Reads the options of a request to parse a reply, which calls no client. */
 export function readReplyOptions(
   body: Readonly<Record<string, unknown>>,
-  { dynamicTypes }: Pick<AllowedOptions, 'dynamicTypes'>,
+  { typeSource }: Pick<AllowedOptions, 'typeSource'>,
 ): Result<ReplyOptions, Failure> {
   return readOptions(body, NO_OPTIONS, (key, value, faults) =>
-    new CallOptionsReader(key, { clientRegistry: 'off', dynamicTypes }, faults).readReply(value, ['warnings']),
+    new CallOptionsReader(key, { clientRegistry: 'off', typeSource }, faults).readReply(value, ['warnings']),
   );
+}
+
+/** The options as a request sends them. */
+interface SentOptions {
+  readonly key: string;
+  readonly value: unknown;
+  /** Further names for options in the same request, which is an error. */
+  readonly others: readonly string[];
+}
+
+/** Finds the options of a request; undefined if it has none, which is the usual case. */
+export function sentOptions(body: Readonly<Record<string, unknown>>): SentOptions | undefined {
+  if (!hasCallOptions(body)) return undefined;
+  const [key = OPTIONS_KEYS[0], ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
+  return { key, value: body[key], others };
 }
 
 function readOptions<Options>(
@@ -96,14 +110,14 @@ function readOptions<Options>(
   absent: Options,
   read: (key: string, value: unknown, faults: ViolationList) => Options,
 ): Result<Options, Failure> {
-  const [key, ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
-  if (key === undefined) return ok(absent);
+  const sent = sentOptions(body);
+  if (sent === undefined) return ok(absent);
+  const { key, value, others } = sent;
   const faults = new ViolationList();
   for (const other of others) {
     const message = `"${key}" and "${other}" are two names for the same object: send only one of them`;
     faults.add({ path: '', message });
   }
-  const value = ownValue(body, key);
   const oversize = oversizeFaults(value, key);
   if (oversize.all.length > 0) return err(invalidOptions(oversize.all));
   const options = read(key, value, faults);
@@ -168,19 +182,19 @@ class CallOptionsReader {
   /** The parts that the answer of a call or stream can have. */
   readonly #parts: readonly AnswerPart[];
   readonly #showsPrompts: boolean;
-  readonly #dynamicTypes: boolean;
+  readonly #extendsTypes: boolean;
   readonly #faults: ViolationList;
 
   constructor(
     key: string,
-    { clientRegistry, traces = false, exposePrompts = false, dynamicTypes = false }: AllowedOptions,
+    { clientRegistry, traces = false, exposePrompts = false, typeSource }: AllowedOptions,
     faults: ViolationList,
   ) {
     this.#key = key;
     this.#registry = clientRegistry;
     this.#parts = traces ? [...CALL_PARTS, 'trace'] : CALL_PARTS;
     this.#showsPrompts = traces || exposePrompts;
-    this.#dynamicTypes = dynamicTypes;
+    this.#extendsTypes = typeSource !== undefined;
     this.#faults = faults;
   }
 
@@ -226,7 +240,7 @@ class CallOptionsReader {
     const included = this.#list(members['include'], `${this.#key}.include`);
     for (const [index, name] of included.entries()) this.#part(name, `${this.#key}.include[${index}]`, parts);
     // `DynamicTypes` reads its value.
-    if (members['type_builder'] !== undefined && !this.#dynamicTypes) {
+    if (members['type_builder'] !== undefined && !this.#extendsTypes) {
       this.#fault(`${this.#key}.type_builder`, `${SWITCHED_OFF}: it needs --dynamic-types on (SVC_DYNAMIC_TYPES)`);
     }
     const onLoss = members['on_loss'];

@@ -116,14 +116,14 @@ class ProgramRuntime implements FunctionRuntime {
 
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     const call = ready(prepared);
-    const types = call.types ?? this.#typesOf(call.functionName);
+    const types = this.#typesOf(call);
     const reader = new WholeReader(types.replies, this.#run.options);
     return new FunctionRun({ services: this.#run, types, call, context, reader }).run();
   }
 
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const call = ready(prepared);
-    const types = call.types ?? this.#typesOf(call.functionName);
+    const types = this.#typesOf(call);
     const reader = new StreamReader(types.replies, this.#run.options, observer, call.functionName);
     const run = new FunctionRun({ services: this.#run, types, call, context, reader });
     // The observer is called on a later turn of the event loop.
@@ -142,7 +142,7 @@ class ProgramRuntime implements FunctionRuntime {
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {
     const call = ready(prepared);
     const source = firstClient(call.plan, call.routeKey);
-    const { renderer } = call.types ?? this.#typesOf(call.functionName);
+    const { renderer } = this.#typesOf(call);
     const client = this.#run.directory.prompt(source, call.requester);
     if (!client.ok) return err(uncreatedClientFailure(source.definition.name, client.failure));
     return renderer.render(call.functionName, call.args, client.value, call.tags);
@@ -151,14 +151,14 @@ class ProgramRuntime implements FunctionRuntime {
   prepareReply(functionName: string, body: unknown, loaded?: LoadedTypes): Result<PreparedReply, Failure> {
     const { definitions, options } = this.#prepare;
     if (!this.has(functionName)) return err(functionNotFound(definitions, functionName));
-    const dynamicTypes = options.typeSource !== undefined;
-    return prepareReply(functionName, body, { onLoss: options.onLoss, dynamicTypes, loaded });
+    const { onLoss, typeSource } = options;
+    return prepareReply(functionName, body, { onLoss, typeSource, loaded });
   }
 
   async parseReply(prepared: PreparedReply, context: CallContext): Promise<ReplyOutcome> {
     const { explain, functionName, onLoss, text } = prepared;
     const { cancellation, deadlineMs } = context;
-    const { extension, replies } = prepared.types ?? this.#typesOf(functionName);
+    const { extension, replies } = this.#typesOf(prepared);
     const wrapped = replies.canBeWrapped;
     const deadlineAt = performance.now() + deadlineMs;
     const reply = { functionName, text, wrapped, explain, extension, cancellation, deadlineAt };
@@ -176,8 +176,12 @@ class ProgramRuntime implements FunctionRuntime {
     return this.#pools.close();
   }
 
+  #typesOf({ types, functionName }: Pick<PreparedReply, 'types' | 'functionName'>): CallTypes {
+    return types ?? this.#ownTypes(functionName);
+  }
+
   /** Created at the first call of the function, and kept. */
-  #typesOf(functionName: string): CallTypes {
+  #ownTypes(functionName: string): CallTypes {
     const known = this.#functions.get(functionName);
     if (known !== undefined) return known;
     const { checkArguments, definitions } = this.#prepare;

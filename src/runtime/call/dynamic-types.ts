@@ -1,15 +1,14 @@
-import { createHash } from 'node:crypto';
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { isJsonObject, ownValue } from '../../base/json.ts';
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+import { joinPath } from '../../base/value-path.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Program } from '../../schema/program.ts';
-import type { TypeOutcome, TypeRefusal, TypeSource } from '../../schema/type-extension.ts';
+import { typeRequestHash, type TypeOutcome, type TypeRefusal, type TypeSource } from '../../schema/type-extension.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { ArgumentValidators } from '../arguments/load-validators.ts';
-import { invalidOptions } from './call-options.ts';
+import { invalidOptions, sentOptions } from './call-options.ts';
 import { createExtendedTypes, type CallTypes } from './call-types.ts';
 import { oversizeFaults } from './option-limits.ts';
 
@@ -57,7 +56,7 @@ export class DynamicTypes {
     if (source === undefined || asked === undefined) return undefined;
     const { path, builder } = asked;
     if (builder.length > MAX_CHARACTERS) return refused(path, TOO_LONG);
-    const key = createHash('sha256').update(`${fn.name} ${builder}`).digest('base64url');
+    const key = typeRequestHash({ functionName: fn.name, builder });
     const compiled = this.#known.get(key) ?? this.#compile({ fn, builder, key, source, caller: origin?.network });
     return compiled instanceof Promise ? compiled.then((types) => outcomeOf(types, path)) : outcomeOf(compiled, path);
   }
@@ -108,12 +107,11 @@ export function withTypes<Options>(
 
 /** The path and the JSON text of the `type_builder` of a request; undefined if there is none, or not one that can be read. */
 function builderIn(body: unknown): { readonly path: string; readonly builder: string } | undefined {
-  if (!isJsonObject(body)) return undefined;
-  const [key, ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
-  const options = key === undefined ? undefined : body[key];
-  if (key === undefined || others.length > 0 || !isJsonObject(options)) return undefined;
-  const builder = ownValue(options, 'type_builder');
-  if (builder === undefined || oversizeFaults(options, key).all.length > 0) return undefined;
+  const sent = isJsonObject(body) ? sentOptions(body) : undefined;
+  if (sent === undefined || sent.others.length > 0 || !isJsonObject(sent.value)) return undefined;
+  const { key, value } = sent;
+  const builder = ownValue(value, 'type_builder');
+  if (builder === undefined || oversizeFaults(value, key).all.length > 0) return undefined;
   return { path: `${key}.type_builder`, builder: JSON.stringify(builder) };
 }
 
@@ -123,11 +121,7 @@ function outcomeOf(compiled: Compiled | TypeRefusal, path: string): RequestedTyp
 }
 
 function refused(path: string, faults: readonly Violation[]): RequestedTypes {
-  return err(invalidOptions(faults.map((fault) => ({ ...fault, path: joined(path, fault.path) }))));
-}
-
-function joined(path: string, inner: string): string {
-  return inner === '' || inner.startsWith('[') ? `${path}${inner}` : `${path}.${inner}`;
+  return err(invalidOptions(faults.map((fault) => ({ ...fault, path: joinPath(path, fault.path) }))));
 }
 
 const TOO_LONG: readonly Violation[] = [{ path: '', message: `has more than ${MAX_CHARACTERS} characters as JSON` }];

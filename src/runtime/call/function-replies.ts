@@ -1,9 +1,8 @@
 import type { CompileCondition } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
-import type { SchemaLimits } from '../../schema/providers/structured-output.ts';
 import { structuresOf } from '../../schema/structured-clients.ts';
-import { structuredOutput, wrapperOf, type StructuredOutput } from '../../schema/structured-output.ts';
+import { StructuredOutputs, wrapperOf, type StructuredOutput } from '../../schema/structured-output.ts';
 import type { ModelClient } from '../model/model-client.ts';
 import { compileCondition } from '../prompt/compile-condition.ts';
 import { createReplyParser } from '../reply/create-reply-parser.ts';
@@ -15,8 +14,7 @@ export class FunctionReplies {
   readonly #plain: ReplyParser;
   readonly #fn: FunctionType;
   readonly #definitions: DefinitionIndex;
-  /** By the limits of a provider. There are few, and each schema is created once. */
-  readonly #outputs = new Map<SchemaLimits, StructuredOutput | undefined>();
+  readonly #outputs: StructuredOutputs;
   readonly #compile: CompileCondition;
   #wrapped: ReplyParser | undefined;
   #canBeWrapped: boolean | undefined;
@@ -24,16 +22,15 @@ export class FunctionReplies {
   constructor(fn: FunctionType, definitions: DefinitionIndex, compile: CompileCondition = compileCondition) {
     this.#fn = fn;
     this.#definitions = definitions;
+    this.#outputs = new StructuredOutputs(fn, definitions);
     this.#compile = compile;
     this.#plain = createReplyParser(fn.returns, definitions, compile);
   }
 
   /** Returns the schema that a client sends; undefined if only the prompt describes the reply. */
   outputFor({ structured }: Pick<ModelClient, 'structured'>): StructuredOutput | undefined {
-    if (structured === undefined) return undefined;
-    const { limits } = structured;
-    if (!this.#outputs.has(limits)) this.#outputs.set(limits, this.#output(limits));
-    return this.#outputs.get(limits);
+    const output = structured && this.#outputs.of(structured.limits);
+    return output?.ok === true ? output.value : undefined;
   }
 
   /** Returns the parser of replies. `wrapped`: they can be in a wrapper. */
@@ -49,11 +46,6 @@ export class FunctionReplies {
       (each) => each.kind === 'form' && this.outputFor({ structured: each.form })?.wrapper !== undefined,
     );
     return this.#canBeWrapped;
-  }
-
-  #output(limits: SchemaLimits): StructuredOutput | undefined {
-    const output = structuredOutput(this.#fn, this.#definitions, limits);
-    return output?.ok === true ? output.value : undefined;
   }
 
   #createWrapped(): ReplyParser {

@@ -95,9 +95,7 @@ export function prepareCall(
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'the body has to be a JSON object' }]));
   if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
-  const { typeSource } = services.options;
-  const allowed = { ...services.options, dynamicTypes: typeSource !== undefined };
-  const options = withTypes(readCallOptions(body, allowed), loaded);
+  const options = withTypes(readCallOptions(body, services.options), loaded);
   if (!options.ok) return options;
   const args = withoutOptions(body);
   const { checkArguments } = options.value.types ?? services;

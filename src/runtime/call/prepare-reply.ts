@@ -2,6 +2,7 @@ import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
+import type { TypeSource } from '../../schema/type-extension.ts';
 import { ViolationList } from '../../schema/violation.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { readReplyOptions } from './call-options.ts';
@@ -14,7 +15,7 @@ const ALLOWED: ReadonlySet<string> = new Set(['text', 'explain', ...OPTIONS_KEYS
 interface ReplySettings {
   /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;
-  readonly dynamicTypes: boolean;
+  readonly typeSource: TypeSource | undefined;
   readonly loaded: LoadedTypes;
 }
 
@@ -22,7 +23,7 @@ interface ReplySettings {
 export function prepareReply(
   functionName: string,
   body: unknown,
-  { onLoss, dynamicTypes, loaded }: ReplySettings,
+  { onLoss, typeSource, loaded }: ReplySettings,
 ): Result<PreparedReply, Failure> {
   if (!isJsonObject(body)) return err(invalidBody([{ path: '', message: 'the body has to be a JSON object' }]));
   const text = ownValue(body, 'text');
@@ -36,7 +37,7 @@ export function prepareReply(
     if (!ALLOWED.has(path)) faults.add({ path, message: 'is unknown; allowed: text, explain, svc_options' });
   }
   if (typeof text !== 'string' || faults.all.length > 0) return err(invalidBody(faults.all));
-  const options = withTypes(readReplyOptions(body, { dynamicTypes }), loaded);
+  const options = withTypes(readReplyOptions(body, { typeSource }), loaded);
   return options.ok ? ok({ functionName, text, explain: explain === true, onLoss, ...options.value }) : options;
 }
 

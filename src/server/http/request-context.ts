@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { CallObserver } from '../../base/call-observer.ts';
 import { nearestNames } from '../../base/suggestion.ts';
 import type { LogFields } from '../../logging/logger.ts';
-import { Redactor } from '../../logging/redactor.ts';
-import { requestSecrets, type RequestSecrets } from '../../logging/request-secrets.ts';
 import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { RequestTrace } from '../../telemetry/request-trace.ts';
 import type { HttpServices } from './http-services.ts';
 import { networkOf } from './peer-address.ts';
-import type { JsonBody } from './read-json.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
@@ -89,13 +85,6 @@ export class RequestContext implements CallOrigin {
     this.trace?.ended({ status: sent, outcome, failed: status >= 500, requestId: this.requestId });
   }
 
-  /** Returns the observer of the call. If spans have content, it also masks the credentials in this body. */
-  observer(body: JsonBody | undefined): CallObserver | undefined {
-    const { trace } = this;
-    if (trace?.recordsContents === true) trace.mask(requestMask(requestSecrets(body?.value, body?.text, false)));
-    return trace;
-  }
-
   json(status: number, value: unknown): void {
     this.send(status, [JSON_TYPE], () => JSON.stringify(value));
   }
@@ -149,12 +138,6 @@ export class RequestContext implements CallOrigin {
     if (allowed === undefined) return;
     list.push(['access-control-allow-origin', allowed], ['access-control-expose-headers', EXPOSED_HEADERS]);
   }
-}
-
-function requestMask({ values, tooMany }: RequestSecrets): (text: string) => string {
-  if (tooMany !== undefined) return () => `[not recorded: the request contains ${tooMany} credentials]`;
-  const redactor = new Redactor(values);
-  return (text) => redactor.redactValues(text);
 }
 
 const EXPOSED_HEADERS =

@@ -153,7 +153,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   }
 
   prepareReply(functionName: string, body: unknown): Result<PreparedReply, Failure> {
-    return prepareReply(functionName, body, { onLoss: 'accept', dynamicTypes: false, loaded: undefined });
+    return prepareReply(functionName, body, { onLoss: 'accept', typeSource: undefined, loaded: undefined });
   }
 
   async parseReply({ text }: PreparedReply): Promise<ReplyOutcome> {

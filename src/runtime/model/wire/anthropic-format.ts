@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
@@ -8,7 +7,7 @@ import {
   listAt,
   malformed,
   objectAt,
-  parseJson,
+  parseReplyBody,
   promptTokens,
   reportedError,
   stringAt,
@@ -38,8 +37,9 @@ function readMessage(
   wantsReasoning: boolean,
   textIn: (content: readonly unknown[], body: string) => string,
 ): ReturnType<ReplyFormat['readWhole']> {
-  const reply = parseJson(body);
-  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+  const parsed = parseReplyBody(body);
+  if (!parsed.ok) return parsed;
+  const reply = parsed.value;
   if (reply['type'] === 'error') return err(reportedError(reply['error']));
   const content = listAt(reply, 'content');
   if (content === undefined) return err(malformed('answered without "content"'));

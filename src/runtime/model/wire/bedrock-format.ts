@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { AwsEventReader } from '../http/aws-event-reader.ts';
 import { JsonEventStream } from './json-event-stream.ts';
@@ -9,7 +8,7 @@ import {
   listAt,
   malformed,
   objectAt,
-  parseJson,
+  parseReplyBody,
   promptTokens,
   reportedError,
   stringAt,
@@ -40,8 +39,9 @@ function readMessage(
   wantsReasoning: boolean,
   textIn: (content: readonly unknown[], body: string) => string,
 ): ReturnType<ReplyFormat['readWhole']> {
-  const reply = parseJson(body);
-  if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+  const parsed = parseReplyBody(body);
+  if (!parsed.ok) return parsed;
+  const reply = parsed.value;
   const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
   if (content === undefined) return err(malformed('answered without "output.message.content"'));
   const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });

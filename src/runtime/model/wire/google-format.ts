@@ -10,7 +10,7 @@ import {
   listAt,
   malformed,
   objectAt,
-  parseJson,
+  parseReplyBody,
   reportedError,
   stringAt,
   withReasoning,
@@ -20,8 +20,9 @@ import type { PossibleDetails, ReplyDetails, ReplyFormat, TokenDetails } from '.
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
 export const googleFormat: ReplyFormat = {
   readWhole(body, wantsReasoning) {
-    const reply = parseJson(body);
-    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    const parsed = parseReplyBody(body);
+    if (!parsed.ok) return parsed;
+    const reply = parsed.value;
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     const blocked = blockedReason(reply);
     if (blocked !== undefined) return err(malformed(blocked));

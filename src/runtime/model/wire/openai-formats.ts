@@ -12,6 +12,7 @@ import {
   malformed,
   objectAt,
   parseJson,
+  parseReplyBody,
   reportedError,
   stringAt,
   withReasoning,
@@ -29,8 +30,9 @@ const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
 export const openAiChatFormat: ReplyFormat = {
   readWhole(body, wantsReasoning) {
-    const reply = parseJson(body);
-    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    const parsed = parseReplyBody(body);
+    if (!parsed.ok) return parsed;
+    const reply = parsed.value;
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     const choices = listAt(reply, CHOICES);
     if (choices === undefined) return err(malformed('answered without "choices"'));
@@ -139,8 +141,9 @@ class ChatStream extends JsonEventStream {
 /** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses and /responses-streaming */
 export const openAiResponsesFormat: ReplyFormat = {
   readWhole(body, wantsReasoning) {
-    const reply = parseJson(body);
-    if (!isJsonObject(reply)) return err(malformed('answered something that is not a JSON object'));
+    const parsed = parseReplyBody(body);
+    if (!parsed.ok) return parsed;
+    const reply = parsed.value;
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
     const details = responseDetails(reply, refusalText(reply));

@@ -1,5 +1,5 @@
 import { isJsonObject, ownValue } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import { excessOfJson } from '../../../base/scan-json.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
@@ -241,6 +241,12 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Reads the body of a reply, which is a JSON object in every format. */
+export function parseReplyBody(body: string): Result<Readonly<Record<string, unknown>>, UpstreamFailure> {
+  const reply = parseJson(body);
+  return isJsonObject(reply) ? ok(reply) : err(malformed('answered something that is not a JSON object'));
 }
 
 /** The member `key` as an object; undefined when it is anything else. */

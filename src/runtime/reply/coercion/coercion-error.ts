@@ -1,3 +1,4 @@
+import { joinPath } from '../../../base/value-path.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { spend } from './step-budget.ts';
@@ -93,12 +94,6 @@ export function unionError(expected: string, node: ReplyNode, members: readonly 
 
 function mismatchMessage(expected: string, node: ReplyNode): string {
   return `expected ${expected}, got ${describeValue(node)}`;
-}
-
-/** Joins `skills` and `[2].name` to `skills[2].name`. */
-export function joinPath(segment: string, rest: string): string {
-  if (rest === '' || segment === '') return segment + rest;
-  return rest.startsWith('[') ? segment + rest : `${segment}.${rest}`;
 }
 
 /** Describes a value in a few words, for messages. */

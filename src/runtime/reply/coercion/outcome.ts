@@ -1,8 +1,9 @@
+import { joinPath } from '../../../base/value-path.ts';
 import type { Losses, ParseFlag } from '../../../schema/explanation.ts';
 import { NO_LOSSES } from '../reply-parser.ts';
 import { isNothing } from '../text/nothing.ts';
 import { describeRepairs, type ReplyNode } from '../text/reply-node.ts';
-import { joinPath, type CoercionError } from './coercion-error.ts';
+import type { CoercionError } from './coercion-error.ts';
 import { spend } from './step-budget.ts';
 
 /** The result of coercing one value to a type. */

@@ -1,4 +1,4 @@
-import { joinPath } from '../coercion/coercion-error.ts';
+import { joinPath } from '../../../base/value-path.ts';
 import { MAX_FLAGS, type Flag } from '../coercion/outcome.ts';
 import { flatten, GrowingText } from '../text/growing-text.ts';
 import type { LikelyKey } from '../text/sink.ts';

@@ -1,3 +1,4 @@
+import { tenths } from '../../../base/tenths.ts';
 import type { CallTimes } from '../../../logging/request-log.ts';
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
@@ -117,10 +118,6 @@ export function callTimes(
     rest: tenths(rest),
     attempts: listed,
   };
-}
-
-function tenths(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }
 
 /** Requests can name clients and models. Gateways accept 4 to 8 KB of headers in an answer; no model's name is this long. */

@@ -53,7 +53,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   protected abstract readonly route: FunctionRoute;
   protected abstract readonly timeoutMs: number;
   #body: JsonBody | undefined;
-  /** The credentials in the body of a request that was refused or failed. */
+  /** The credentials in the body, once an answer, a log line or a span needs them. */
   #secrets: RequestSecrets | undefined;
   #prepared: PreparedCall | undefined;
   /** The admission counts the request. */
@@ -150,11 +150,15 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Facts as JSON text without credentials. Undefined if the request has so many that svc cannot mask them. */
   protected masked(facts: object): string | undefined {
-    this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
-    const { tooMany, values } = this.#secrets;
+    const { tooMany, values } = this.#ownSecrets;
     if (tooMany !== undefined) return undefined;
     const json = this.context.services.redactor.redact(JSON.stringify(facts));
     return values.length === 0 ? json : new Redactor(values).redactValues(json);
+  }
+
+  get #ownSecrets(): RequestSecrets {
+    this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
+    return this.#secrets;
   }
 
   protected refuse(of: Problem, report?: CallReport): void {
@@ -330,8 +334,9 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   /** The wait for a slot counts towards the deadline. */
   #callContext(): CallContext {
     const deadlineMs = Math.max(1, this.timeoutMs - this.context.elapsedMs);
-    const { requestId } = this.context;
-    return { requestId, cancellation: this.cancellation, deadlineMs, observer: this.context.observer(this.#body) };
+    const { requestId, trace } = this.context;
+    if (trace?.recordsContents === true) trace.mask(requestMask(this.#ownSecrets));
+    return { requestId, cancellation: this.cancellation, deadlineMs, observer: trace };
   }
 
   #aborted(): void {
@@ -341,6 +346,12 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const of = problemOf({ code: 'cancelled', message: 'the caller left' });
     this.finish({ status: of.status, problem: of });
   }
+}
+
+function requestMask({ values, tooMany }: RequestSecrets): (text: string) => string {
+  if (tooMany !== undefined) return () => `[not recorded: the request contains ${tooMany} credentials]`;
+  const redactor = new Redactor(values);
+  return (text) => redactor.redactValues(text);
 }
 
 function shareUsed(places: number, share: number): Failure {

@@ -67,7 +67,7 @@ export class DevReporter implements ReloadReporter {
   }
 
   notStarted(reason: string): void {
-    this.#parts.printError(reason);
+    this.#parts.printError(`svc: ${reason}`);
   }
 
   /** A save arrived; its reload begins. */

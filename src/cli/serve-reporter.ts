@@ -80,7 +80,7 @@ export class ServeReporter implements ReloadReporter {
   }
 
   notStarted(reason: string): void {
-    this.#parts.printError(reason);
+    this.#parts.printError(`svc: ${reason}`);
   }
 
   unreadable(reason: string): void {

@@ -36,7 +36,7 @@ test('serve reports a taken port with its number and the reason, after the defin
     const { code, error } = await svc('serve', '--port', port);
     expect(code).toBe(1);
     expect(error).toMatch(
-      new RegExp(`^Failed to bind to port ${port}: [^\\n]*another (?:program|svc process) [^\\n]*\\n$`, 'u'),
+      new RegExp(`^svc: Failed to bind to port ${port}: [^\\n]*another (?:program|svc process) [^\\n]*\\n$`, 'u'),
     );
   });
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ROOT } from '../architecture/source-files.ts';
 import { codeLines, scriptsIn } from './markdown.ts';
 
-const PAGES = ['README.md', '.github/CONTRIBUTING.md', 'bench/README.md', 'docs/architecture.md', 'docs/cli.md', 'docs/configuration.md', 'docs/faq.md', 'docs/language.md', 'docs/lifecycle.md', 'docs/migrating-from-baml.md', 'docs/operating.md', 'docs/replies.md', 'docs/runbook.md', 'docs/scaling.md', 'docs/security.md', 'docs/testing.md', 'docs/tools.md', 'docs/tutorial.md', 'SECURITY.md'];
+const PAGES = ['README.md', '.github/CONTRIBUTING.md', 'bench/README.md', 'docs/architecture.md', 'docs/cli.md', 'docs/comparison.md', 'docs/configuration.md', 'docs/faq.md', 'docs/language.md', 'docs/lifecycle.md', 'docs/migrating-from-baml.md', 'docs/operating.md', 'docs/replies.md', 'docs/runbook.md', 'docs/scaling.md', 'docs/security.md', 'docs/testing.md', 'docs/tools.md', 'docs/tutorial.md', 'SECURITY.md'];
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
   readonly bin: Readonly<Record<string, string>>;

@@ -1,3 +1,5 @@
+import type { LeaseRequest } from '../policy/lease-desk.ts';
+import type { Grant } from '../policy/ledger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import { isPrimaryMessage, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
@@ -7,6 +9,9 @@ const ANSWER_MS = 5_000;
 
 /** Ten thousand classes compile in 5 s; a busy machine takes a multiple of that. */
 const COMPILE_MS = 30_000;
+
+/** A primary that works answers within a few milliseconds, also while it recalls leases or asks a store. */
+const UNITS_MS = 500;
 
 type AnswerMessage = Extract<PrimaryMessage, { readonly id: number }>;
 
@@ -71,6 +76,13 @@ export class PrimaryLink {
     const { answer } = await this.#ask((id) => ({ type: 'extend-types', id, request, caller }), COMPILE_MS);
     if (answer.type === 'extended-types') return answer.outcome;
     throw new Error('the primary did not compile the types');
+  }
+
+  /** Units of a limit. Rejects if the ledger of the primary failed, or when the primary does not answer. */
+  async takeUnits(request: LeaseRequest): Promise<Grant> {
+    const { answer } = await this.#ask((id) => ({ type: 'take-units', id, request }), UNITS_MS);
+    if (answer.type === 'units' && answer.grant !== undefined) return answer.grant;
+    throw new Error('the primary could not count the units of a limit');
   }
 
   /** The bound socket of a port, from which the other workers accept too. Rejects with the reason. */

@@ -1,6 +1,8 @@
 import type { Config } from '../config/config.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
+import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
+import type { Grant } from '../policy/ledger.ts';
 import type { ClientFailure } from './client-failures.ts';
 import type { ServerState } from './server-state.ts';
 
@@ -46,6 +48,10 @@ export type PrimaryMessage =
   | { readonly type: 'validators'; readonly id: number; readonly source?: string; readonly failure?: string }
   /** Answers `extend-types` with the outcome, or the reason why there is none. */
   | { readonly type: 'extended-types'; readonly id: number; readonly outcome: TypeOutcome | TypeRefusal }
+  /** Answers `take-units`; without a grant, the ledger failed. */
+  | { readonly type: 'units'; readonly id: number; readonly grant?: Grant }
+  /** Another worker needs the unused units of a limit. Answered by `give-units` with this number, even if there are none. */
+  | { readonly type: 'recall-units'; readonly limitId: string; readonly recall: number }
   /** Answers `share-port`; the socket is attached unless there is a failure. */
   | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
 
@@ -86,6 +92,10 @@ export type WorkerMessage =
       readonly request: TypeRequest;
       readonly caller?: string | undefined;
     }
+  /** Requests of a limited caller need units, and the worker has none left. Answered by `units`. */
+  | { readonly type: 'take-units'; readonly id: number; readonly request: LeaseRequest }
+  /** Unused units, or units that were used beyond an estimate. */
+  | { readonly type: 'give-units'; readonly units: ReturnedUnits }
   /** It uses node:http and needs the socket of a port. Answered by `shared-port`. */
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
@@ -140,6 +150,8 @@ const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
   'take-turn': true,
   'load-validators': true,
   'extend-types': true,
+  'take-units': true,
+  'give-units': true,
   'share-port': true,
   drained: true,
 };
@@ -158,6 +170,8 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   turn: true,
   validators: true,
   'extended-types': true,
+  units: true,
+  'recall-units': true,
   'shared-port': true,
 };
 

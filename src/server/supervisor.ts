@@ -14,6 +14,7 @@ import { workerVariables } from './node-flags.ts';
 import { ProgramAnswers, type ProgramPlane } from './program-answers.ts';
 import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
+import { isShared, SharedState } from './shared-state.ts';
 import { SharedPorts } from './shared-ports.ts';
 import { readSteps, removeStep, type Step } from './step-note.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
@@ -61,8 +62,7 @@ export class Supervisor implements HandleOwner {
   /** The directory of the notes that workers write. */
   readonly #directory: string;
   readonly #ports = new SharedPorts();
-  /** Cluster state: how often each round-robin client of the definition files had its turn, over all workers. */
-  readonly #turns = new Map<string, number>();
+  readonly #shared: SharedState;
   #failures = new ClientFailures();
   #ticks: NodeJS.Timeout | undefined;
   #lastTickAt = performance.now();
@@ -83,6 +83,7 @@ export class Supervisor implements HandleOwner {
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
     this.#answers = new ProgramAnswers(this.#programs, options.logger, options.config.callerShare);
+    this.#shared = new SharedState(options.logger);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
   }
 
@@ -164,7 +165,7 @@ export class Supervisor implements HandleOwner {
     else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
     else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message);
     else if (message.type === 'ask-state') handle.send({ type: 'server-state', id: message.id, state: this.#state });
-    else if (message.type === 'take-turn') this.#answerTurn(handle, message);
+    else if (isShared(message)) this.#shared.message(handle, message);
     else if (message.type === 'load-validators') void this.#answers.validators(handle, message);
     else if (message.type === 'extend-types') void this.#answers.types(handle, message);
     else void this.#answerPort(handle, message);
@@ -174,6 +175,7 @@ export class Supervisor implements HandleOwner {
     this.#options.metrics.retire(handle.metrics);
     this.#report({ type: 'exited', worker: handle.id, reason });
     this.#handles.delete(handle.id);
+    this.#shared.lost(handle);
     removeStep(this.#directory, handle.pid);
     this.#discardPrograms();
     if (this.#handles.size === 0) this.#drained();
@@ -361,12 +363,6 @@ export class Supervisor implements HandleOwner {
 
   #inState(...states: readonly WorkerState[]): readonly WorkerHandle[] {
     return [...this.#handles.values()].filter(({ id }) => states.includes(this.#fleet.stateOf(id)));
-  }
-
-  #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): void {
-    const turn = this.#turns.get(client) ?? 0;
-    this.#turns.set(client, turn + 1);
-    handle.send({ type: 'turn', id, turn });
   }
 
   async #answerPort(handle: WorkerHandle, { id, host, port }: Question<'share-port'>): Promise<void> {

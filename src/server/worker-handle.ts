@@ -1,5 +1,6 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
+import type { LeaseHolder } from '../policy/lease-desk.ts';
 import { isWorkerMessage, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { SharedPort } from './shared-ports.ts';
 
@@ -23,7 +24,7 @@ export interface HandleOwner {
 }
 
 /** The primary's end of the channel to one worker process, and its last reports. */
-export class WorkerHandle implements WorkerIdentity {
+export class WorkerHandle implements WorkerIdentity, LeaseHolder {
   readonly id: number;
   readonly number: number;
   readonly generation: number;
@@ -72,6 +73,10 @@ export class WorkerHandle implements WorkerIdentity {
     if (this.#exited || !this.#worker.isConnected()) return;
     // Node can send any of its handles; its types list only the wrapped ones.
     this.#worker.send(message, port as Server | undefined, () => undefined);
+  }
+
+  recall(limitId: string, recall: number): void {
+    this.send({ type: 'recall-units', limitId, recall });
   }
 
   kill(): void {

@@ -143,6 +143,8 @@ class Worker {
       case 'turn':
       case 'validators':
       case 'extended-types':
+      case 'units':
+      case 'recall-units':
       case 'shared-port':
         return;
       default:

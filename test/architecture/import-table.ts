@@ -31,10 +31,11 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/runtime/reply', mayImport: ['src/base', 'src/schema'] },
   { path: 'src/runtime/model', mayImport: ['src/base', 'src/schema', 'src/logging'] },
   { path: 'src/runtime/call', mayImport: ['src/base', 'src/schema', 'src/logging', ...ROOMS_OF_A_CALL] },
+  { path: 'src/policy', mayImport: ['src/base', 'src/config', 'src/logging', 'src/schema'] },
   { path: 'src/telemetry', mayImport: ['src/base', 'src/config', 'src/logging'] },
   {
     path: 'src/server',
-    mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/runtime', 'src/telemetry'],
+    mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/policy', 'src/runtime', 'src/telemetry'],
   },
   { path: 'src/dev', mayImport: [...LANGUAGE, 'src/config', 'src/logging', 'src/compiler', 'src/runtime/call'] },
   {

@@ -1,3 +1,4 @@
+import type { Claim } from '../policy/answer-store.ts';
 import type { LeaseRequest } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
@@ -12,6 +13,9 @@ const COMPILE_MS = 30_000;
 
 /** A primary that works answers within a few milliseconds, also while it recalls leases or asks a store. */
 const UNITS_MS = 500;
+
+/** How much longer than its wait a claim can take. Without an answer, the call goes on, so this is short. */
+const CLAIM_MS = 1_000;
 
 type AnswerMessage = Extract<PrimaryMessage, { readonly id: number }>;
 
@@ -85,6 +89,21 @@ export class PrimaryLink {
     throw new Error('the primary could not count the units of a limit');
   }
 
+  /** Claims a kept answer of the whole server. Rejects when the store fails or the primary does not answer. */
+  async claimAnswer(key: string, waitMs: number): Promise<Claim> {
+    const question = (id: number): WorkerMessage => ({ type: 'claim-answer', id, key, waitMs });
+    const { answer } = await this.#ask(question, waitMs + CLAIM_MS);
+    if (answer.type !== 'claimed-answer') return { kind: 'busy' };
+    const { claimed, id } = answer;
+    if (claimed.kind === 'failed') throw new Error(claimed.reason);
+    if (claimed.kind !== 'mine') return claimed;
+    return {
+      kind: 'mine',
+      keep: (text, ttlMs) => this.send({ type: 'keep-answer', id, answer: text, ttlMs }),
+      release: () => this.send({ type: 'release-answer', id }),
+    };
+  }
+
   /** The bound socket of a port, from which the other workers accept too. Rejects with the reason. */
   async sharedPort(host: string, port: number): Promise<object> {
     const { answer, socket } = await this.#ask((id) => ({ type: 'share-port', id, host, port }));
@@ -108,7 +127,11 @@ export class PrimaryLink {
 
   #answered(answer: AnswerMessage, socket: unknown): void {
     const pending = this.#pending.get(answer.id);
-    if (pending === undefined) return;
+    if (pending === undefined) {
+      // It came too late: no call of this worker produces the answer.
+      if (answer.type === 'claimed-answer') this.send({ type: 'release-answer', id: answer.id });
+      return;
+    }
     this.#pending.delete(answer.id);
     clearTimeout(pending.timer);
     pending.resolve({ answer, socket });

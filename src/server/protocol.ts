@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts';
+import type { Claim } from '../policy/answer-store.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
@@ -44,6 +45,8 @@ export type PrimaryMessage =
   | { readonly type: 'server-state'; readonly id: number; readonly state: ServerState }
   /** Answers `take-turn`. */
   | { readonly type: 'turn'; readonly id: number; readonly turn: number }
+  /** Answers `claim-answer`. The owner of a claim sends `keep-answer` or `release-answer` with the same id. */
+  | { readonly type: 'claimed-answer'; readonly id: number; readonly claimed: ClaimedAnswer }
   /** Answers `load-validators` with the source of a function's argument validators, or the reason why there is none. */
   | { readonly type: 'validators'; readonly id: number; readonly source?: string; readonly failure?: string }
   /** Answers `extend-types` with the outcome, or the reason why there is none. */
@@ -83,6 +86,12 @@ export type WorkerMessage =
   | { readonly type: 'ask-state'; readonly id: number }
   /** Which client of a round-robin list is next, over all workers? Answered by `turn`. */
   | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
+  /** A call wants the answer that is kept under a key, or the right to produce it. Answered by `claimed-answer`, within the wait. */
+  | { readonly type: 'claim-answer'; readonly id: number; readonly key: string; readonly waitMs: number }
+  /** The call that owns the claim has an answer that can be kept. */
+  | { readonly type: 'keep-answer'; readonly id: number; readonly answer: string; readonly ttlMs: number }
+  /** The call that owns the claim ended without such an answer. */
+  | { readonly type: 'release-answer'; readonly id: number }
   /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
   | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
   /** A request of a caller has a `type_builder` that is new to this worker. Answered by `extended-types`. */
@@ -100,6 +109,12 @@ export type WorkerMessage =
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
+
+/** The outcome of a claim. `mine`: the worker owns it. `busy`: another call still runs. `failed`: the store does not work. */
+export type ClaimedAnswer =
+  | Exclude<Claim, { readonly kind: 'mine' }>
+  | { readonly kind: 'mine' }
+  | { readonly kind: 'failed'; readonly reason: string };
 
 /** How many workers listen, and how many should. */
 export interface Degraded {
@@ -148,6 +163,9 @@ const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
   'merge-metrics': true,
   'ask-state': true,
   'take-turn': true,
+  'claim-answer': true,
+  'keep-answer': true,
+  'release-answer': true,
   'load-validators': true,
   'extend-types': true,
   'take-units': true,
@@ -168,6 +186,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   'merged-metrics': true,
   'server-state': true,
   turn: true,
+  'claimed-answer': true,
   validators: true,
   'extended-types': true,
   units: true,

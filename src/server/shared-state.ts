@@ -1,34 +1,52 @@
 import type { Logger } from '../logging/logger.ts';
+import type { AnswerStore } from '../policy/answer-store.ts';
 import { LeaseDesk } from '../policy/lease-desk.ts';
 import { MemoryLedger, type Ledger } from '../policy/ledger.ts';
+import { AnswerClaims } from './answer-claims.ts';
 import type { WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
-type SharedMessage = Extract<WorkerMessage, { readonly type: 'take-turn' | 'take-units' | 'give-units' }>;
+/** The types of the messages about shared state. */
+const SHARED = ['take-turn', 'take-units', 'give-units', 'claim-answer', 'keep-answer', 'release-answer'] as const;
+
+type SharedMessage = Extract<WorkerMessage, { readonly type: (typeof SHARED)[number] }>;
 
 type Question<Type> = Extract<SharedMessage, { readonly type: Type }>;
 
-/** The state that all workers share: the turns of round-robin clients, and the units of limits. */
+interface SharedStateOptions {
+  readonly logger: Logger;
+  /** Creates the store of kept answers, at the first claim. */
+  readonly openAnswers: () => Promise<AnswerStore>;
+  readonly ledger?: Ledger;
+}
+
+/** The state that all workers share: the turns of round-robin clients, the units of limits, and kept answers. */
 export class SharedState {
   readonly #logger: Logger;
   readonly #desk: LeaseDesk;
+  readonly #claims: AnswerClaims;
   /** How often each round-robin client of the definition files had its turn, over all workers. */
   readonly #turns = new Map<string, number>();
 
-  constructor(logger: Logger, ledger: Ledger = new MemoryLedger()) {
+  constructor({ logger, openAnswers, ledger = new MemoryLedger() }: SharedStateOptions) {
     this.#logger = logger;
     this.#desk = new LeaseDesk(ledger);
+    this.#claims = new AnswerClaims(openAnswers);
   }
 
   message(handle: WorkerHandle, message: SharedMessage): void {
     if (message.type === 'take-turn') this.#answerTurn(handle, message);
     else if (message.type === 'take-units') void this.#answerUnits(handle, message);
-    else this.#desk.give(handle, message.units);
+    else if (message.type === 'give-units') this.#desk.give(handle, message.units);
+    else if (message.type === 'claim-answer') void this.#claims.claim(handle, message);
+    else if (message.type === 'keep-answer') this.#claims.keep(handle, message);
+    else this.#claims.release(handle, message);
   }
 
   /** The worker ended. */
   lost(handle: WorkerHandle): void {
     this.#desk.lost(handle);
+    this.#claims.exited(handle);
   }
 
   #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): void {
@@ -49,5 +67,5 @@ export class SharedState {
 }
 
 export function isShared(message: WorkerMessage): message is SharedMessage {
-  return message.type === 'take-turn' || message.type === 'take-units' || message.type === 'give-units';
+  return (SHARED as readonly string[]).includes(message.type);
 }

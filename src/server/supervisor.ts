@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
+import type { AnswerStore } from '../policy/answer-store.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import { ClientFailures } from './client-failures.ts';
@@ -83,7 +84,7 @@ export class Supervisor implements HandleOwner {
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
     this.#answers = new ProgramAnswers(this.#programs, options.logger, options.config.callerShare);
-    this.#shared = new SharedState(options.logger);
+    this.#shared = new SharedState({ ...options, openAnswers: () => openAnswers(options.config.cacheMemoryBytes) });
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
   }
 
@@ -383,6 +384,12 @@ function hangs([step, ...others]: readonly Step[]): string {
   const more =
     others.length === 0 ? '' : `, after steps of ${others.map((each) => `"${each.functionName}"`).join(', ')}`;
   return `the primary kills a worker that hangs; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}${more}`;
+}
+
+/** Loads the code of kept answers, which most servers never need. */
+async function openAnswers(maxBytes: number): Promise<AnswerStore> {
+  const { MemoryAnswers } = await import('../policy/memory-answers.ts');
+  return new MemoryAnswers({ maxBytes });
 }
 
 function ignore(): void {}

@@ -141,6 +141,7 @@ class Worker {
       case 'merged-metrics':
       case 'server-state':
       case 'turn':
+      case 'claimed-answer':
       case 'validators':
       case 'extended-types':
       case 'units':

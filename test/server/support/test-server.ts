@@ -45,6 +45,7 @@ const CONFIG: Config = {
   logFormat: 'auto',
   logSample: 1,
   slowMs: 0,
+  cacheMemoryBytes: 2 ** 20,
   playground: false,
   maxBodyBytes: 10_000,
   requestTimeoutMs: 60_000,

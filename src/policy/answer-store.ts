@@ -1,0 +1,39 @@
+/**
+ * Keeps answers by key for callers that ask again, and lets one call per key run at a time. Keys are hex strings of SHA-256, and
+ * answers are opaque text. A store can forget an answer before its time; it never returns one after its time.
+ */
+export interface AnswerStore {
+  /**
+   * Resolves with the answer that is kept under the key, or with the right and duty to produce it. While another call has that
+   * right, waits up to `waitMs` milliseconds; then the claim is `busy`. Rejects if the store fails.
+   */
+  claim(key: string, waitMs: number): Promise<Claim>;
+}
+
+export type Claim =
+  | {
+      readonly kind: 'kept';
+      readonly answer: string;
+      /** Milliseconds since it was kept. */
+      readonly ageMs: number;
+    }
+  | OwnClaim
+  | { readonly kind: 'busy' };
+
+/** The right to produce an answer. Its owner calls `keep` or `release`; only the first of these calls counts. */
+export interface OwnClaim {
+  readonly kind: 'mine';
+  /** Keeps the answer for `ttlMs` milliseconds and gives it to all who wait for it. */
+  keep(answer: string, ttlMs: number): void;
+  /** There is no answer to keep: the next one who waits becomes the owner. */
+  release(): void;
+}
+
+/** The state of a store, for metrics. */
+export interface AnswerCounts {
+  /** The answers in the memory of this process, and their bytes. */
+  readonly entries: number;
+  readonly bytes: number;
+  /** The claims so far that waited for another call. */
+  readonly waits: number;
+}

@@ -8,21 +8,17 @@ COPY .build .build
 COPY src src
 COPY workers workers
 RUN npm run build
-
-FROM node:22-bookworm-slim AS dependencies
-WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && npm cache clean --force
-# The HTTP transport contains binaries for 24 platforms, 130 MB: keep the one for this platform.
-RUN find node_modules/uWebSockets.js -name '*.node' \
+# Keep only the binary of the HTTP transport for this platform.
+RUN find dist/uws -name '*.node' \
   ! -name "$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" -delete
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
-COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist/bin dist/bin
 COPY --from=build /app/dist/assets dist/assets
+COPY --from=build /app/dist/packages dist/packages
+COPY --from=build /app/dist/uws dist/uws
 COPY package.json LICENSE ./
 COPY templates templates
 RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc

@@ -1,4 +1,4 @@
-// Writes the bill of materials of the package (CycloneDX) to sbom.cdx.json: the packages that an installation needs, with
+// Writes the bill of materials of the package (CycloneDX) to sbom.cdx.json: the packages of which it contains a copy, with
 // their hashes, from the lock file. The build runs it, and npm runs it before it packs, unless npm ignores scripts (`.npmrc` of
 // this repository). Prints nothing, because `npm pack --json` prints to stdout.
 import { execFileSync } from 'node:child_process';
@@ -10,18 +10,21 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const { name } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
 
-/** Development dependencies of which the package contains a copy: in the pages of `/docs` and of the playground. */
-const COPIED = new Set(['node_modules/swagger-ui-dist', ...packagesOfPlayground()]);
+/** The packages of which the package contains a copy: in the programs, and in the pages of `/docs` and of the playground. */
+const COPIED = new Set([
+  'node_modules/swagger-ui-dist',
+  ...packagesIn('dist/packages/packages.json'),
+  ...packagesIn('dist/assets/playground/packages.json'),
+]);
 
-/** The folders of the packages that the build of the playground found in its script. */
-function packagesOfPlayground() {
-  return JSON.parse(readFileSync(join(root, 'dist/assets/playground/packages.json'), 'utf8'));
+/** The folders of the packages that a build found in its output. */
+function packagesIn(path) {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }
 
-// `npm sbom --omit dev` leaves out packages that a development dependency needs too, so the lock file decides.
 const shipped = new Set(
   Object.entries(lock.packages)
-    .filter(([path, entry]) => path !== '' && (entry.dev !== true || COPIED.has(path)))
+    .filter(([path]) => COPIED.has(path))
     .map(([path, entry]) => `${entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 13)}@${entry.version}`),
 );
 
@@ -39,7 +42,10 @@ const bill = JSON.parse(text);
 // npm names the package after the folder.
 bill.metadata.component.name = name;
 const reference = bill.metadata.component['bom-ref'];
-bill.components = bill.components.filter((component) => shipped.has(component['bom-ref'].split('|')[0]));
+bill.components = bill.components
+  .filter((component) => shipped.has(component['bom-ref'].split('|')[0]))
+  // They are development dependencies, but a part of the package.
+  .map((component) => ({ ...component, scope: 'required', properties: component.properties?.filter(isNoDevelopment) }));
 const references = new Set([reference, ...bill.components.map((component) => component['bom-ref'])]);
 bill.dependencies = bill.dependencies
   .filter(({ ref }) => references.has(ref))
@@ -51,3 +57,7 @@ const unhashed = bill.components.filter(({ hashes }) => hashes === undefined).ma
 if (unhashed.length > 0) throw new Error(`the lock file has no hash for ${unhashed.join(', ')}`);
 
 writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);
+
+function isNoDevelopment(property) {
+  return property.name !== 'cdx:npm:package:development';
+}

@@ -35,6 +35,8 @@ export default defineConfig({
     projects: [
       {
         root,
+        // The entry of chevrotain loads 700 files, which takes 0.3 s in each test file.
+        resolve: { alias: { chevrotain: `${root}node_modules/chevrotain/lib/chevrotain.min.mjs` } },
         test: {
           name: 'unit',
           globalSetup: 'test/support/print-seed.ts',

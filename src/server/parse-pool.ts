@@ -1,4 +1,5 @@
-import type { Piscina } from 'piscina';
+import { createRequire } from 'node:module';
+import type * as PiscinaPackage from 'piscina';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Failure } from '../schema/failure.ts';
 import { validationFailure } from '../runtime/call/parse-reply.ts';
@@ -32,7 +33,9 @@ const IDLE_MS = 30_000;
 /** No useful reply takes this long to parse: 1 MB takes some milliseconds, the worst texts half a second. */
 const LONGEST_PARSE_MS = 10_000;
 
-type Pool = Piscina<ParseTask, ParseTaskResult>;
+const load = createRequire(import.meta.url);
+
+type Pool = PiscinaPackage.Piscina<ParseTask, ParseTaskResult>;
 
 export interface ParsePoolOptions {
   /** The entry file of the threads: its default export takes a ParseTask. */
@@ -40,7 +43,7 @@ export interface ParsePoolOptions {
   readonly programPath: string;
   /** Called for a thread that ended while no reply waited for it. */
   readonly onThreadError: (error: Error) => void;
-  /** Called once when this process can never start a thread. */
+  /** Called when this process cannot start a thread. */
   readonly onUnusable: (error: unknown) => void;
   /** The heap of a thread in megabytes. */
   readonly maxHeapMb?: number;
@@ -55,7 +58,7 @@ export interface ParsePoolOptions {
 export class ParsePool {
   readonly #options: ParsePoolOptions;
   readonly #admission = new Admission(MAX_THREADS, MAX_QUEUE);
-  #creating: Promise<Pool> | undefined;
+  #pool: Pool | undefined;
   /** The number of replies so far, and of those that reached a limit, for metrics. */
   readonly counts = { replies: 0, steps: 0, time: 0, memory: 0 };
   #closed = false;
@@ -84,8 +87,7 @@ export class ParsePool {
   /** Waiting and running replies end as failures. */
   async close(): Promise<void> {
     this.#closed = true;
-    const pool = await this.#creating?.catch(() => undefined);
-    await pool?.destroy();
+    await this.#pool?.destroy();
   }
 
   async #parseInTurn(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
@@ -101,8 +103,8 @@ export class ParsePool {
   async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
     const { explain = false, extension, functionName, text, wrapped } = job.reply;
     try {
-      const pool = await (this.#creating ??= this.#create());
       if (this.#closed) return err(STOPPING);
+      const pool = (this.#pool ??= this.#create());
       job.reply.observer?.taken();
       const task = { programPath: this.#options.programPath, functionName, text, wrapped, extension, explain };
       const result = await pool.run(task, { signal: job.signal });
@@ -116,25 +118,20 @@ export class ParsePool {
     }
   }
 
-  /** Loads piscina on first use: most workers never need it. */
-  async #create(): Promise<Pool> {
-    const Pool = await this.#load();
-    const pool = new Pool<ParseTask, ParseTaskResult>({
-      filename: this.#options.thread.href,
-      minThreads: 0,
-      maxThreads: MAX_THREADS,
-      idleTimeout: IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: this.#options.maxHeapMb ?? MAX_HEAP_MB },
-    });
-    // A thread can run out of memory while it is being ended; without a listener, that error would end the process.
-    pool.on('error', this.#options.onThreadError);
-    return pool;
-  }
-
-  /** Node caches a failed import: when it fails once, for lack of descriptors for example, this process can never load it. */
-  async #load(): Promise<typeof Piscina> {
+  /** Loads piscina on first use: most workers never need it. It cannot load without descriptors, for example. */
+  #create(): Pool {
     try {
-      return (await import('piscina')).Piscina;
+      const { Piscina: Pool } = load('piscina') as typeof PiscinaPackage;
+      const pool = new Pool<ParseTask, ParseTaskResult>({
+        filename: this.#options.thread.href,
+        minThreads: 0,
+        maxThreads: MAX_THREADS,
+        idleTimeout: IDLE_MS,
+        resourceLimits: { maxOldGenerationSizeMb: this.#options.maxHeapMb ?? MAX_HEAP_MB },
+      });
+      // A thread can run out of memory while it is being ended; without a listener, that error would end the process.
+      pool.on('error', this.#options.onThreadError);
+      return pool;
     } catch (error) {
       this.#options.onUnusable(error);
       throw error;

@@ -59,6 +59,13 @@ export const IMPORT_TABLE: readonly Room[] = [
 /** The one folder that imports an npm package; the rest of the program uses that folder's exports. */
 export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@aws-sdk/credential-provider-ini': 'src/runtime/model',
+  '@codemirror/commands': 'src/playground',
+  '@codemirror/lang-json': 'src/playground',
+  '@codemirror/language': 'src/playground',
+  '@codemirror/lint': 'src/playground',
+  '@codemirror/state': 'src/playground',
+  '@codemirror/view': 'src/playground',
+  '@lezer/highlight': 'src/playground',
   '@opentelemetry/api': 'src/telemetry',
   '@opentelemetry/core': 'src/telemetry',
   '@opentelemetry/exporter-metrics-otlp-proto': 'src/telemetry',
@@ -66,8 +73,8 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@opentelemetry/resources': 'src/telemetry',
   '@opentelemetry/sdk-metrics': 'src/telemetry',
   '@opentelemetry/sdk-trace': 'src/telemetry',
-  ajv: 'src/compiler/3-emit',
   'ajv-formats': 'src/compiler/3-emit',
+  ajv: 'src/compiler/3-emit',
   chevrotain: 'src/compiler/1-parse',
   commander: 'src/cli',
   'csv-parse': 'src/dev',
@@ -79,22 +86,11 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   'p-retry': 'src/runtime/model',
   pino: 'src/logging',
   piscina: 'src/server',
+  preact: 'src/playground',
   'prom-client': 'src/server',
   'rate-limiter-flexible': 'src/policy',
   re2js: 'src/runtime/prompt',
-  'uWebSockets.js': 'src/server',
   undici: 'src/runtime/model',
+  'uWebSockets.js': 'src/server',
   yaml: 'src/config',
-};
-
-/** The owners of packages of which the build copies what is needed: users of svc do not install them. */
-export const BUNDLED_PACKAGE_OWNERS: Readonly<Record<string, string>> = {
-  '@codemirror/commands': 'src/playground',
-  '@codemirror/lang-json': 'src/playground',
-  '@codemirror/language': 'src/playground',
-  '@codemirror/lint': 'src/playground',
-  '@codemirror/state': 'src/playground',
-  '@codemirror/view': 'src/playground',
-  '@lezer/highlight': 'src/playground',
-  preact: 'src/playground',
 };

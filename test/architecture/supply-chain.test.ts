@@ -6,6 +6,7 @@ import { ROOT } from './source-files.ts';
 import { UNHASHED_PACKAGES } from './unhashed-packages.ts';
 
 interface LockEntry {
+  readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
   readonly dev?: boolean;
@@ -104,29 +105,56 @@ function packed(): Packed {
   return first;
 }
 
-test('the package contains its bill of materials: every dependency with its version and hash', () => {
+/** The packages in the bundled programs, according to their source maps. */
+function packagesInPrograms(): ReadonlySet<string> {
+  const folder = join(ROOT, 'dist/bin');
+  const sources = readdirSync(folder)
+    .filter((name) => name.endsWith('.map'))
+    .flatMap(
+      (name) => (JSON.parse(readFileSync(join(folder, name), 'utf8')) as { readonly sources: string[] }).sources,
+    );
+  const names = sources.flatMap((path) => /.*\/(node_modules\/(?:@[^/]+\/)?[^/]+)/u.exec(path)?.[1] ?? []);
+  return new Set(names);
+}
+
+test('every package in the programs is listed, and its licence is in the package', () => {
+  const listed = JSON.parse(readFileSync(join(ROOT, 'dist/packages/packages.json'), 'utf8')) as readonly string[];
+  const inPrograms = [...packagesInPrograms()];
+  expect(inPrograms.length).toBeGreaterThan(30);
+  expect(inPrograms.filter((path) => !listed.includes(path))).toEqual([]);
+  const licences = readFileSync(join(ROOT, 'dist/packages/packages.LICENSE'), 'utf8').split('\n---\n');
+  expect(licences).toHaveLength(listed.length);
+  expect(licences.filter((text) => !/licen[cs]e|permission|copyright/iu.test(text))).toEqual([]);
+});
+
+test('the package contains its bill of materials: every package of which it contains a copy, with its version and hash', () => {
   expect(packed().files.map(({ path }) => path)).toContain('sbom.cdx.json');
   const bill = JSON.parse(readFileSync(join(ROOT, 'sbom.cdx.json'), 'utf8')) as {
     readonly bomFormat: string;
     readonly metadata: { readonly component: { readonly name: string } };
     readonly components: ReadonlyArray<{
-      readonly name: string;
-      readonly version: string;
+      readonly 'bom-ref': string;
       readonly hashes?: ReadonlyArray<{ readonly alg: string }>;
     }>;
   };
   expect(bill.bomFormat).toBe('CycloneDX');
   expect(bill.metadata.component.name).toBe('svc-functions');
-  const shipped = lockEntries('package-lock.json').filter(([, { dev }]) => dev !== true);
-  const versions = new Map(bill.components.map(({ name, version }) => [name, version]));
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>;
-  };
-  expect(Object.keys(dependencies).filter((name) => !versions.has(name))).toEqual([]);
-  // Its assets contain copies of Swagger UI and of the packages of the playground, which are development dependencies.
-  const copied = ['swagger-ui-dist', 'preact', '@codemirror/view', '@lezer/json', 'crelt'];
-  for (const name of copied) expect(versions.get(name), name).toBeDefined();
-  const bundled = JSON.parse(readFileSync(join(ROOT, 'dist/assets/playground/packages.json'), 'utf8')) as string[];
-  expect(bill.components).toHaveLength(shipped.length + 1 + bundled.length);
+  const folders = ['dist/packages/packages.json', 'dist/assets/playground/packages.json'].flatMap(
+    (path) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')) as readonly string[],
+  );
+  const copied = new Set(['node_modules/swagger-ui-dist', ...folders]);
+  // npm names a component as the folder of the package, but identifies it as the package.
+  const listed = new Set(bill.components.map((component) => component['bom-ref'].split('|')[0]));
+  const lock = lockEntries('package-lock.json').filter(([path]) => copied.has(path));
+  expect(lock).toHaveLength(copied.size);
+  expect(bill.components).toHaveLength(copied.size);
+  const expected = lock.map(
+    ([path, { name, version }]) => `${name ?? path.replace(/^.*node_modules\//u, '')}@${version}`,
+  );
+  expect(expected.filter((reference) => !listed.has(reference))).toEqual([]);
+  // What the lists must contain if they are complete: packages of the programs, of the library, on first use, and of the pages.
+  const names = new Set([...listed].map((reference) => reference?.replace(/@[^@]+$/u, '')));
+  const examples = ['pino', 'quick-format-unescaped', 'ajv', 'undici', 'piscina', 'uws-pack', 'preact', 'crelt'];
+  expect(examples.filter((name) => !names.has(name))).toEqual([]);
   expect(bill.components.filter(({ hashes }) => hashes?.[0]?.alg !== 'SHA-512')).toEqual([]);
 });

@@ -56,7 +56,8 @@ test('only the compile thread loads the compiler, its grammar library and AJV; w
   }
   const [primary = [], ...others] = running('svc.js', all);
   expect(others).toEqual([]);
-  const compiler = /\/node_modules\/(?:chevrotain|ajv|ajv-formats|re2js)\/|\/src\/compiler\//u;
+  const compiler =
+    /\/node_modules\/(?:chevrotain|ajv|ajv-formats)\/|\/src\/compiler\/|\/dist\/packages\/(?:re2js|yaml)/u;
   for (const files of [primary, ...workers])
     expect(withModules(files).filter((file) => compiler.test(file))).toEqual([]);
   const compiled = withModules(running('compile-thread.js', all).flat());

@@ -1,39 +1,43 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { linksIn } from '../docs/markdown.ts';
 
-// A program that uses svc as its users do: with the packed package and its dependencies in node_modules.
+// A program that uses svc as its users do: with the packed package in node_modules, and nothing else.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const project = mkdtempSync(join(tmpdir(), 'svc-packed-'));
 const installed = join(project, 'node_modules/svc-functions');
+let packages: readonly string[] = [];
 
 beforeAll(() => {
   const packed = run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', project], ROOT).trim();
-  mkdirSync(installed, { recursive: true });
-  run(
-    'tar',
-    ['-xzf', join(project, packed.split('\n').at(-1) ?? ''), '-C', installed, '--strip-components=1'],
-    project,
-  );
-  for (const name of dependencies()) link(name);
+  writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+  // Without the network: svc has no dependencies.
+  run('npm', ['install', '--offline', '--ignore-scripts', '--silent', `./${packed.split('\n').at(-1) ?? ''}`], project);
+  packages = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
   link('typescript');
   link('@types/node');
   cpSync(join(ROOT, 'svc_src'), join(project, 'svc_src'), { recursive: true });
-  writeFileSync(join(project, 'package.json'), '{"type": "module"}');
   run(process.execPath, [join(installed, 'dist/bin/svc.js'), 'types', '--out', 'svc.d.ts'], project);
 });
 afterAll(() => rmSync(project, { recursive: true }));
 
 function run(program: string, args: readonly string[], cwd: string): string {
   return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-function dependencies(): readonly string[] {
-  const manifest: unknown = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
-  return Object.keys((manifest as { readonly dependencies: object }).dependencies);
 }
 
 function link(name: string): void {
@@ -182,7 +186,80 @@ test('the package contains all that it needs, and no sources or tests', () => {
       'templates',
     ]),
   );
-  expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'bin', 'src']);
+  expect(readdirSync(join(installed, 'dist')).toSorted()).toEqual(['assets', 'bin', 'lib', 'packages', 'uws']);
+});
+
+test('an installation is one package of at most 45 MB, with binaries for Linux', () => {
+  expect(packages).toEqual(['svc-functions']);
+  expect(sizes(installed).reduce((sum, [, size]) => sum + size, 0)).toBeLessThan(45e6);
+  const binaries = ['linux_arm64_115', 'linux_arm64_127', 'linux_x64_115', 'linux_x64_127'];
+  expect(readdirSync(join(installed, 'dist/uws')).toSorted()).toEqual(binaries.map((name) => `uws_${name}.node`));
+});
+
+function sizes(folder: string): ReadonlyArray<readonly [path: string, size: number]> {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return paths
+    .map((path) => [path, statSync(join(folder, path))] as const)
+    .flatMap(([path, stat]) => (stat.isFile() ? [[path, stat.size] as const] : []));
+}
+
+test('importing the library loads one file of at most 2 MB', () => {
+  const program = `require('svc-functions');
+console.log(Object.keys(require.cache).flatMap((path) => path.split('/svc-functions/')[1] ?? []).join(' '));
+`;
+  writeFileSync(join(project, 'loaded.cjs'), program);
+  expect(run(process.execPath, ['loaded.cjs'], project)).toBe('dist/lib/index.cjs package.json\n');
+  expect(statSync(join(installed, 'dist/lib/index.cjs')).size).toBeLessThan(2e6);
+});
+
+test('a program that imports and requires the library has it once', () => {
+  const program = `import { createRequire } from 'node:module';
+import * as imported from 'svc-functions';
+const required = createRequire(import.meta.url)('svc-functions');
+console.log(Object.keys(imported).sort().join(' '));
+console.log(Object.keys(required).every((name) => required[name] === imported[name]));
+`;
+  writeFileSync(join(project, 'twice.mjs'), program);
+  const names = 'CallError ClientRegistry DefinitionError FunctionLibrary VERSION loadFunctions';
+  expect(run(process.execPath, ['twice.mjs'], project)).toBe(`${names}\ntrue\n`);
+});
+
+const SETTINGS = [
+  ['nodenext', 'module.mts', ['--module', 'nodenext']],
+  ['nodenext in a CommonJS module', 'module.cts', ['--module', 'nodenext']],
+  ['node16 in a CommonJS module', 'module16.cts', ['--module', 'node16', '--target', 'es2023']],
+  ['bundler', 'bundled.ts', ['--module', 'preserve', '--moduleResolution', 'bundler']],
+] as const;
+
+test.each(SETTINGS)('types resolve with %s, and declarations are complete', (_setting, file, flags) => {
+  const module = `import { loadFunctions, type CallSettings, type FunctionEvent } from 'svc-functions';
+const settings: CallSettings = { timeoutMs: 1000 };
+export async function first(): Promise<string> {
+  const functions = loadFunctions({ from: './svc_src' });
+  const { name } = await functions.call<{ name: string }>('ExtractResume', { resume: '' }, settings);
+  return name;
+}
+export type Event = FunctionEvent<string>;
+`;
+  writeFileSync(join(project, file), module);
+  // Without --skipLibCheck, TypeScript checks the declarations too.
+  const output = run(join(ROOT, 'node_modules/.bin/tsc'), [...flags, '--noEmit', ...STRICT, file], project);
+  expect(output).toBe('');
+});
+
+test('every link in the pages of the package leads to a file of the package', () => {
+  const pages = sizes(installed)
+    .map(([path]) => path)
+    // Contributors read that page in a checkout.
+    .filter((path) => path.endsWith('.md') && path !== '.github/CONTRIBUTING.md');
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/library.md']));
+  const dead = pages.flatMap((page) =>
+    linksIn(readFileSync(join(installed, page), 'utf8'))
+      .map((url) => url.split('#')[0] ?? '')
+      .filter((target) => target !== '' && !existsSync(join(installed, page, '..', target)))
+      .map((target) => `${page}: ${target}`),
+  );
+  expect(dead).toEqual([]);
 });
 
 test('the command in the package writes a first function, and its tests pass', () => {

@@ -39,6 +39,6 @@ it.each(['workers/http-worker.ts', 'workers/parse-thread.ts'])('%s loads no comp
 
 it('finds the modules that a worker loads', () => {
   const { packages } = closure('workers/http-worker.ts');
-  expect([...packages]).toEqual(expect.arrayContaining(['uWebSockets.js', 'piscina', 'pino']));
+  expect([...packages]).toEqual(expect.arrayContaining(['uWebSockets.js', 'pino']));
   expect(closure('src/cli/program.ts').packages.has('commander')).toBe(true);
 });

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { TemplateFault } from '../template-fault.ts';
 
-const require = createRequire(import.meta.url);
+const load = createRequire(import.meta.url);
 
 /** Loads re2js on first use (5 ms), since most programs have no regular expression. Synchronous, like rendering. */
 export function loadRe2(): typeof RE2JS {
-  return (require('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
+  return (load('re2js') as { readonly RE2JS: typeof RE2JS }).RE2JS;
 }
 
 /** Reports whether the escape denotes a class of characters. RE2 reads hundreds of ranges for most of them. */

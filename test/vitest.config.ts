@@ -25,7 +25,7 @@ function builtProgram(name: string, fileParallelism = false): TestProjectInlineC
 }
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
-// `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
+// `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
 // and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -41,9 +41,17 @@ export default defineConfig({
           name: 'unit',
           globalSetup: 'test/support/print-seed.ts',
           include: ['test/**/*.test.ts'],
-          exclude: ['attacks', 'e2e', 'browser', 'gateways', 'generators', 'manifests', 'readers', 'telemetry'].map(
-            (name) => `test/${name}/**`,
-          ),
+          exclude: [
+            'attacks',
+            'e2e',
+            'browser',
+            'cluster',
+            'gateways',
+            'generators',
+            'manifests',
+            'readers',
+            'telemetry',
+          ].map((name) => `test/${name}/**`),
           // As in workers: tests load uWebSockets.js in their own process.
           env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
           ...TIMES,
@@ -52,6 +60,7 @@ export default defineConfig({
       builtProgram('e2e', true),
       builtProgram('attacks', true),
       builtProgram('browser'),
+      builtProgram('cluster'),
       builtProgram('gateways'),
       builtProgram('generators'),
       builtProgram('manifests'),

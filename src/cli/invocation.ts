@@ -120,6 +120,8 @@ class SettingOption extends Option {
   /** A flag with several values also takes the argument of the command if the argument follows it. */
   #fault(text: string, allowed: string): string {
     const flag = this.long ?? this.flags;
+    const { secret }: Setting<unknown> = SETTINGS[this.#key];
+    if (secret === true) return `${flag} must be ${allowed}`;
     if (!this.variadic || !existsSync(text)) return badValue(flag, text, allowed);
     return `${flag} takes all values that follow it, including ${JSON.stringify(text)}: pass the directory before the flag`;
   }

@@ -91,9 +91,10 @@ const PLAIN_NAME = /_(?:FILE|PATH|DIR|URL|URI|TYPE|MODE|ENABLED|ID|SOCK|HOST|POR
 /** Values such as `enabled`, and the frame of a private key: not credentials, whatever the name of the variable. */
 const PLAIN_VALUE = /^(?:enabled|disabled|required|optional|default|production|development|-----[A-Z ]+-----)$/iu;
 
-/** The values of variables that no log line may contain, longest first so that none hides inside another. */
-export function secretsOf(variables: EnvironmentVariables): readonly string[] {
+/** The values of variables that no log line may contain, and `others`, longest first so that none hides inside another. */
+export function secretsOf(variables: EnvironmentVariables, others: readonly string[] = []): readonly string[] {
   const found = new Set<string>();
+  for (const value of others) addSecret(found, value);
   for (const value of exportSecrets(variables)) addSecret(found, value);
   for (const [name, value] of Object.entries(variables)) {
     // Passwords in URLs, and the secret parts of JSON, whatever the name of the variable.

@@ -9,6 +9,7 @@ import type { ContainerLimits } from './container-limits.ts';
 import { joinDotenv, localDotenv, processVariables, secretsOf } from './environment.ts';
 import type { JoinedVariables, EnvironmentVariables } from './environment.ts';
 import type { DefaultBasis, LogLevel, Setting } from './setting.ts';
+import { storeSecrets } from './store-address.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
 
 export interface LoadedConfig {
@@ -51,7 +52,8 @@ export function loadConfig(
   const settings = reader.readAll();
   const telemetry = telemetrySettings(variables, (variable, allowed) => reader.refuse(variable, allowed));
   const own = telemetry === undefined ? {} : { telemetry };
-  const config = { ...settings, ...own, cores: limits.cores, env: variables, secrets: secretsOf(variables) };
+  const secrets = secretsOf(variables, storeSecrets(settings.store));
+  const config = { ...settings, ...own, cores: limits.cores, env: variables, secrets };
   const unread = readsFile && path === undefined ? localDotenv() : {};
   const fault = reader.fault ?? passwordFault(variables, unread) ?? portFault(config);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
@@ -72,6 +74,10 @@ interface SettingSources extends JoinedVariables {
 
 /** `SETTINGS`, with the relation between a key and its value that the compiler needs for a generic key. */
 const TYPED_SETTINGS: { readonly [Key in SettingKey]: Setting<SettingValues[Key]> } = SETTINGS;
+
+const SECRET_VARIABLES: ReadonlySet<string> = new Set(
+  Object.values<Setting<unknown>>(SETTINGS).flatMap(({ variable, secret }) => (secret === true ? [variable] : [])),
+);
 
 /** Reads settings and keeps the first fault. */
 class SettingReader implements DefaultBasis {
@@ -119,7 +125,7 @@ class SettingReader implements DefaultBasis {
     const { variables, fromFile, file = '.env' } = this.#sources;
     const source = fromFile.has(variable) ? `${variable} in ${file}` : variable;
     // Headers contain keys.
-    const isSecret = variable.endsWith('_HEADERS');
+    const isSecret = variable.endsWith('_HEADERS') || SECRET_VARIABLES.has(variable);
     this.fault ??= isSecret ? `${source} must be ${allowed}` : badValue(source, variables[variable] ?? '', allowed);
   }
 

@@ -17,6 +17,8 @@ export interface Setting<Value> {
   readonly bamlVariable?: string;
   readonly group: SettingGroup;
   readonly help: string;
+  /** Values contain credentials: no message quotes them. */
+  readonly secret?: true;
   readonly parse: ParseValue<Value>;
   /** Written as a user would write it, or computed. Empty: the help shows no default. */
   readonly default: string | ComputedDefault<Value>;

@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
+import { memoryBackends, type Backends } from './backends.ts';
 import { claimPorts } from './claim-port.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
@@ -163,6 +164,15 @@ class Primary {
   }
 
   async run(program: ServableProgram): Promise<number> {
+    const backends = await createBackends(this.#config, this.#options.logger);
+    try {
+      return await this.#serve(program, backends);
+    } finally {
+      await backends.store?.close();
+    }
+  }
+
+  async #serve(program: ServableProgram, backends: Backends): Promise<number> {
     const { logger, signals, version } = this.#options;
     this.#serves(program.hash);
     const supervisor = new Supervisor({
@@ -172,6 +182,7 @@ class Primary {
       version,
       logger,
       metrics: this.#metrics,
+      backends,
     });
     // A second signal ends this process at once: a worker that hangs would not notice, and would keep the port.
     process.once('exit', () => supervisor.kill());
@@ -246,6 +257,13 @@ class Primary {
     clearInterval(report);
     logger.info({ cut: supervisor.cut }, 'stopped');
   }
+}
+
+/** Loads the code of the store only if the server has one. */
+async function createBackends(config: Config, logger: Logger): Promise<Backends> {
+  if (config.store === undefined) return memoryBackends(config);
+  const { storeBackends } = await import('./store-backends.ts');
+  return storeBackends(config, config.store, logger);
 }
 
 /** All programs are bundled into one folder. */

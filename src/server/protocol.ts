@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Claim } from '../policy/answer-store.ts';
+import type { StoreHealth } from '../policy/store/store.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
@@ -24,6 +25,8 @@ export type PrimaryMessage =
       readonly mayBeReady: boolean;
       /** As in `problems`. */
       readonly problems: readonly DefinitionProblem[];
+      /** As in `store`; absent without a store. */
+      readonly store?: StoreHealth | undefined;
     }
   /** The errors that keep the primary from serving the newest definitions, for the playground; empty if there are none. */
   | { readonly type: 'problems'; readonly problems: readonly DefinitionProblem[] }
@@ -35,6 +38,8 @@ export type PrimaryMessage =
   | { readonly type: 'unready' }
   /** Too few workers listen, and new ones fail to start; null: all is well again. Readiness reports it. */
   | { readonly type: 'degraded'; readonly degraded: Degraded | null }
+  /** The state of the store that machines share has changed. Readiness reports it. */
+  | { readonly type: 'store'; readonly health: StoreHealth }
   /** Stop accepting, finish the requests in flight within `timeoutMs`, then send `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Send `metrics` with the same id. */
@@ -181,6 +186,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   problems: true,
   unready: true,
   degraded: true,
+  store: true,
   drain: true,
   'collect-metrics': true,
   'merged-metrics': true,

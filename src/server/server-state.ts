@@ -1,4 +1,5 @@
 import { tenths } from '../base/tenths.ts';
+import type { StoreHealth } from '../policy/store/store.ts';
 import type { ClientFailure } from './client-failures.ts';
 
 /** The state of all processes, as of their last heartbeats. */
@@ -7,6 +8,8 @@ export interface ServerState {
   readonly workers: readonly WorkerReport[];
   /** The last failure of each client since the start or the last reload. */
   readonly failures: readonly ClientFailure[];
+  /** Absent without a store. */
+  readonly store?: StoreHealth | undefined;
 }
 
 interface WorkerReport {
@@ -23,7 +26,7 @@ interface WorkerReport {
 
 /** The members of the status beside `authz`, for callers with a key. */
 export function statusFields(
-  { uptimeSeconds, workers, failures }: ServerState,
+  { uptimeSeconds, workers, failures, store }: ServerState,
   clients: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
   const failed = new Map(failures.map((failure) => [failure.client, failure]));
@@ -39,6 +42,7 @@ export function statusFields(
       event_loop_delay_seconds: Math.round(worker.lagSeconds * 1000) / 1000,
     })),
     clients: [...clients].map((name) => ({ name, last_failure: failureFields(failed.get(name)) })),
+    ...(store !== undefined && { store }),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { Logger } from '../logging/logger.ts';
-import type { AnswerStore } from '../policy/answer-store.ts';
 import { LeaseDesk } from '../policy/lease-desk.ts';
-import { MemoryLedger, type Ledger } from '../policy/ledger.ts';
 import { AnswerClaims } from './answer-claims.ts';
+import type { Backends } from './backends.ts';
 import type { WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
@@ -13,29 +12,22 @@ type SharedMessage = Extract<WorkerMessage, { readonly type: (typeof SHARED)[num
 
 type Question<Type> = Extract<SharedMessage, { readonly type: Type }>;
 
-interface SharedStateOptions {
-  readonly logger: Logger;
-  /** Creates the store of kept answers, at the first claim. */
-  readonly openAnswers: () => Promise<AnswerStore>;
-  readonly ledger?: Ledger;
-}
-
 /** The state that all workers share: the turns of round-robin clients, the units of limits, and kept answers. */
 export class SharedState {
   readonly #logger: Logger;
   readonly #desk: LeaseDesk;
   readonly #claims: AnswerClaims;
-  /** How often each round-robin client of the definition files had its turn, over all workers. */
-  readonly #turns = new Map<string, number>();
+  readonly #backends: Backends;
 
-  constructor({ logger, openAnswers, ledger = new MemoryLedger() }: SharedStateOptions) {
+  constructor(logger: Logger, backends: Backends) {
     this.#logger = logger;
-    this.#desk = new LeaseDesk(ledger);
-    this.#claims = new AnswerClaims(openAnswers);
+    this.#backends = backends;
+    this.#desk = new LeaseDesk(backends.ledger);
+    this.#claims = new AnswerClaims(backends.openAnswers);
   }
 
   message(handle: WorkerHandle, message: SharedMessage): void {
-    if (message.type === 'take-turn') this.#answerTurn(handle, message);
+    if (message.type === 'take-turn') void this.#answerTurn(handle, message);
     else if (message.type === 'take-units') void this.#answerUnits(handle, message);
     else if (message.type === 'give-units') this.#desk.give(handle, message.units);
     else if (message.type === 'claim-answer') void this.#claims.claim(handle, message);
@@ -49,10 +41,8 @@ export class SharedState {
     this.#claims.exited(handle);
   }
 
-  #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): void {
-    const turn = this.#turns.get(client) ?? 0;
-    this.#turns.set(client, turn + 1);
-    handle.send({ type: 'turn', id, turn });
+  async #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): Promise<void> {
+    handle.send({ type: 'turn', id, turn: await this.#backends.turns.next(client) });
   }
 
   async #answerUnits(handle: WorkerHandle, { id, request }: Question<'take-units'>): Promise<void> {

@@ -96,3 +96,17 @@ export function removeStep(directory: string, pid: number): void {
 function pathOf(directory: string, pid: number): string {
   return join(directory, `step-${pid}`);
 }
+
+/** The fields of a log line about a step. */
+export function stepFields(step: Step | undefined): object {
+  return step === undefined ? {} : { function: step.functionName, input: step.input, size: step.size };
+}
+
+/** The step that the worker began last is nearly always the one that hangs; a stopped process can be outside any step. */
+export function hangs([step, ...others]: readonly Step[]): string {
+  if (step === undefined) return 'the primary kills a worker that hangs; it began no step after its last heartbeat';
+  const unit = step.input === 'request' ? 'bytes' : 'characters';
+  const more =
+    others.length === 0 ? '' : `, after steps of ${others.map((each) => `"${each.functionName}"`).join(', ')}`;
+  return `the primary kills a worker that hangs; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}${more}`;
+}

@@ -5,9 +5,9 @@ import type { Config } from '../config/config.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { AnswerStore } from '../policy/answer-store.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { Backends } from './backends.ts';
 import { ClientFailures } from './client-failures.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
@@ -17,7 +17,7 @@ import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 import { isShared, SharedState } from './shared-state.ts';
 import { SharedPorts } from './shared-ports.ts';
-import { readSteps, removeStep, type Step } from './step-note.ts';
+import { hangs, readSteps, removeStep, stepFields } from './step-note.ts';
 import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
 
 /** The program file that workers load, and the configuration that they serve it with. */
@@ -34,6 +34,7 @@ export interface SupervisorOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly metrics: ClusterMetrics;
+  readonly backends: Backends;
 }
 
 const TICK_MS = 1_000;
@@ -84,8 +85,11 @@ export class Supervisor implements HandleOwner {
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
     this.#answers = new ProgramAnswers(this.#programs, options.logger, options.config.callerShare);
-    this.#shared = new SharedState({ ...options, openAnswers: () => openAnswers(options.config.cacheMemoryBytes) });
+    this.#shared = new SharedState(options.logger, options.backends);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
+    options.backends.store?.onChange((health) => {
+      for (const handle of this.#handles.values()) handle.send({ type: 'store', health });
+    });
   }
 
   /** Resolves when all workers serve; the failure is the reason why they do not. */
@@ -270,7 +274,8 @@ export class Supervisor implements HandleOwner {
     const { port, version } = this.#options;
     const { config, path: programPath } = program;
     const { number } = handle;
-    const state = { mayBeReady: this.#mayBeReady, problems: this.#problems };
+    const store = this.#options.backends.store?.health;
+    const state = { mayBeReady: this.#mayBeReady, problems: this.#problems, store };
     handle.send({ type: 'start', config, port, programPath, version, number, ...state });
   }
 
@@ -345,9 +350,9 @@ export class Supervisor implements HandleOwner {
   }
 
   async #answerMetrics(handle: WorkerHandle, { id, format }: Question<'merge-metrics'>): Promise<void> {
-    const { metrics } = this.#options;
+    const { metrics, backends } = this.#options;
     await metrics.collect(this.#inState('serving', 'draining'));
-    const parts = [...this.#handles.values()].map((one) => one.metrics);
+    const parts = [backends.store?.metrics() ?? [], ...[...this.#handles.values()].map((one) => one.metrics)];
     const text = await metrics.text(parts, this.#inState('serving'), format);
     handle.send({ type: 'merged-metrics', id, text });
   }
@@ -359,7 +364,8 @@ export class Supervisor implements HandleOwner {
       const state = this.#fleet.stateOf(id);
       return { number, pid, state, inFlight, rssBytes, lagSeconds, uptimeSeconds: (now - startedAt) / 1000 };
     });
-    return { uptimeSeconds: process.uptime(), workers, failures: this.#failures.list };
+    const store = this.#options.backends.store?.health;
+    return { uptimeSeconds: process.uptime(), workers, failures: this.#failures.list, store };
   }
 
   #inState(...states: readonly WorkerState[]): readonly WorkerHandle[] {
@@ -371,25 +377,6 @@ export class Supervisor implements HandleOwner {
     if (shared.ok) handle.send({ type: 'shared-port', id }, shared.value);
     else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
-}
-
-function stepFields(step: Step | undefined): object {
-  return step === undefined ? {} : { function: step.functionName, input: step.input, size: step.size };
-}
-
-/** The step that the worker began last is nearly always the one that hangs; a stopped process can be outside any step. */
-function hangs([step, ...others]: readonly Step[]): string {
-  if (step === undefined) return 'the primary kills a worker that hangs; it began no step after its last heartbeat';
-  const unit = step.input === 'request' ? 'bytes' : 'characters';
-  const more =
-    others.length === 0 ? '' : `, after steps of ${others.map((each) => `"${each.functionName}"`).join(', ')}`;
-  return `the primary kills a worker that hangs; its last step was a ${step.input} of "${step.functionName}" with ${step.size} ${unit}${more}`;
-}
-
-/** Loads the code of kept answers, which most servers never need. */
-async function openAnswers(maxBytes: number): Promise<AnswerStore> {
-  const { MemoryAnswers } = await import('../policy/memory-answers.ts');
-  return new MemoryAnswers({ maxBytes });
 }
 
 function ignore(): void {}

@@ -132,6 +132,9 @@ class Worker {
       case 'degraded':
         if (this.#services !== undefined) this.#services.health.degraded = message.degraded;
         return;
+      case 'store':
+        if (this.#services !== undefined) this.#services.health.store = message.health;
+        return;
       case 'drain':
         this.#drain(message.timeoutMs);
         return;
@@ -172,6 +175,7 @@ class Worker {
     const playground = start.config.playground ? await loadPlayground(start, program.value) : undefined;
     const services = this.#createServices(start, program.value, { logger, redactor, playground });
     playground?.showProblems(this.#problems);
+    services.health.store = start.store;
     this.#services = services;
     await this.#createListeners(start, services);
     this.#phase = 'ready';

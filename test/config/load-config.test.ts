@@ -6,6 +6,7 @@ import { SETTINGS } from '../../src/config/config.ts';
 import type { SettingKey, SettingValues } from '../../src/config/config.ts';
 import { badValue, loadConfig } from '../../src/config/load-config.ts';
 import type { ConfigFailure, LoadedConfig } from '../../src/config/load-config.ts';
+import type { Setting } from '../../src/config/setting.ts';
 
 const LIMITS = { cores: 4 };
 const home = process.cwd();
@@ -253,13 +254,15 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['allowPrivateUrls', 'si', 'true or false'],
   ['trustLoopback', 'local', 'true or false'],
   ['exposePrompts', '2', 'true or false'],
+  ['store', 'redis://', 'a URL such as redis://host:6379'],
 ];
 
 test.each(BAD_VALUES)('%s cannot be "%s"', (key, text, allowed) => {
-  const { variable } = SETTINGS[key];
+  const { variable, secret }: Setting<unknown> = SETTINGS[key];
   const failure = fail({}, { [variable]: text });
   expect(failure.exitCode).toBe(2);
-  expect(failure.message).toContain(`${variable} is ${JSON.stringify(text)}, but must be `);
+  const quoted = secret === true ? '' : `is ${JSON.stringify(text)}, but `;
+  expect(failure.message).toContain(`${variable} ${quoted}must be `);
   expect(failure.message).toContain(allowed);
   expect(failure.message).not.toContain('\n');
 });

@@ -60,6 +60,9 @@ test('only the compile thread loads the compiler, its grammar library and AJV; w
     /\/node_modules\/(?:chevrotain|ajv|ajv-formats)\/|\/src\/compiler\/|\/dist\/packages\/(?:re2js|yaml)/u;
   for (const files of [primary, ...workers])
     expect(withModules(files).filter((file) => compiler.test(file))).toEqual([]);
+  // There is no store.
+  const store = /\/node_modules\/(?:ioredis|@ioredis)\/|\/src\/policy\/store\//u;
+  for (const files of all) expect(withModules(files).filter((file) => store.test(file))).toEqual([]);
   const compiled = withModules(running('compile-thread.js', all).flat());
   for (const part of ['/node_modules/chevrotain/', '/node_modules/ajv/', '/src/compiler/compile.ts']) {
     expect(compiled.some((file) => file.includes(part))).toBe(true);

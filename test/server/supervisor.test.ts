@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
+import type { StoreHealth } from '../../src/policy/store/store.ts';
+import { memoryBackends, type SharedStore } from '../../src/server/backends.ts';
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import type { MetricData, PrimaryMessage, WorkerMessage } from '../../src/server/protocol.ts';
 import { Supervisor, type ServedProgram } from '../../src/server/supervisor.ts';
@@ -62,12 +64,17 @@ function processes(): readonly FakeProcess[] {
   return world.processes as FakeProcess[];
 }
 
-function createSupervisor(): { readonly supervisor: Supervisor; readonly program: ServedProgram } {
+function createSupervisor(store?: SharedStore): {
+  readonly supervisor: Supervisor;
+  readonly program: ServedProgram;
+} {
   const loaded = loadConfig({ dotenv: false }, { variables: {}, limits: { cores: 2 } });
   if (!loaded.ok) throw new Error(loaded.failure.message);
   const { config } = loaded.value;
   const program = { path: '/nowhere', config, validators: async () => '', types: async () => undefined };
-  const options = { config, port: 1, program, version: '1', logger: silentLogger, metrics: new ClusterMetrics() };
+  const metrics = new ClusterMetrics();
+  const backends = { ...memoryBackends(config), store };
+  const options = { config, port: 1, program, version: '1', logger: silentLogger, metrics, backends };
   return { supervisor: new Supervisor(options), program };
 }
 
@@ -163,11 +170,27 @@ test('turns of a round-robin client are counted over all workers', async () => {
   const [first, second] = processes();
   first?.says({ type: 'take-turn', id: 1, client: 'A' });
   second?.says({ type: 'take-turn', id: 1, client: 'A' }, { type: 'take-turn', id: 2, client: 'B' });
+  await vi.waitFor(() => expect(second?.got('turn')).toBe(2));
   expect(first?.received.at(-1)).toEqual({ type: 'turn', id: 1, turn: 0 });
   expect(second?.received.slice(-2)).toEqual([
     { type: 'turn', id: 1, turn: 1 },
     { type: 'turn', id: 2, turn: 0 },
   ]);
+});
+
+test('workers get the state of the store when they start, and at each change', async () => {
+  const listeners: Array<(health: StoreHealth) => void> = [];
+  const down: StoreHealth = { state: 'down', reason: 'ECONNREFUSED', machines: 1 };
+  const onChange = (listener: (health: StoreHealth) => void): void => void listeners.push(listener);
+  const store = { health: down, onChange, metrics: () => [], close: async () => undefined };
+  const { supervisor } = createSupervisor(store);
+  void supervisor.start();
+  const [first] = processes();
+  first?.says({ type: 'hello' });
+  expect(first?.received.at(-1)).toMatchObject({ type: 'start', store: down });
+  const up: StoreHealth = { state: 'up', machines: 2 };
+  listeners[0]?.(up);
+  expect(first?.received.at(-1)).toEqual({ type: 'store', health: up });
 });
 
 function calls(value: number): readonly MetricData[] {

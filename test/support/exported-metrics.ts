@@ -1,5 +1,6 @@
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
+import { StoreMetrics } from '../../src/server/metrics/store-metrics.ts';
 import type { MetricsFormat } from '../../src/server/protocol.ts';
 import { SOURCES } from '../server/support/gauge-sources.ts';
 import { REPORT } from '../server/support/scripted-runtime.ts';
@@ -34,7 +35,11 @@ export function metricsText(format: MetricsFormat = 'prometheus'): Promise<strin
   const end = { functionName: 'Greet', route: 'call', durationMs: 4 } as const;
   worker.callEnded({ ...end, status: 200, outcome: 'ok', report: EVERYTHING });
   worker.callEnded({ ...end, status: 500, outcome: 'validation_failure', report: EVERYTHING });
-  return cluster.text([worker.data()], [{ number: 1, rssBytes: 1, lagSeconds: 0.5 }], format);
+  const store = new StoreMetrics();
+  store.count('beat', 0.001);
+  store.count('beat', 0.05, 'timeout');
+  const ofStore = store.data({ state: 'up', machines: 1 });
+  return cluster.text([worker.data(), ofStore], [{ number: 1, rssBytes: 1, lagSeconds: 0.5 }], format);
 }
 
 /** Every metric that svc exports, by the name of its family. */

@@ -17,13 +17,18 @@ export interface Load {
 }
 
 /** `concurrency` closed loops of POST requests, each on keep-alive connections, until stopped. */
-export function startLoad(url: string, body: unknown, concurrency: number): Load {
+export function startLoad(
+  url: string,
+  body: unknown,
+  concurrency: number,
+  headers: Readonly<Record<string, string>> = {},
+): Load {
   const counts: LoadCounts = { served: 0, refused: 0, failed: 0, errors: [] };
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
-  const text = JSON.stringify(body);
+  const content = { text: JSON.stringify(body), headers };
   let running = true;
   const loop = async (): Promise<void> => {
-    while (running) await oneRequest(agent, url, text, counts);
+    while (running) await oneRequest(agent, url, content, counts);
   };
   const loops = Array.from({ length: concurrency }, loop);
   return {
@@ -37,9 +42,14 @@ export function startLoad(url: string, body: unknown, concurrency: number): Load
   };
 }
 
-function oneRequest(agent: Agent, url: string, body: string, counts: LoadCounts): Promise<void> {
+interface Content {
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function oneRequest(agent: Agent, url: string, { text, headers: own }: Content, counts: LoadCounts): Promise<void> {
   return new Promise((resolve) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const headers = { ...own, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
     const request = httpRequest(url, { method: 'POST', agent, headers }, (response) => {
       response.on('error', () => {});
       response.resume();
@@ -58,7 +68,7 @@ function oneRequest(agent: Agent, url: string, body: string, counts: LoadCounts)
       note(counts, error.code ?? error.message);
       resolve();
     });
-    request.end(body);
+    request.end(text);
   });
 }
 

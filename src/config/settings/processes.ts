@@ -1,10 +1,11 @@
 import { workerMemoryShare, workersThatFit } from '../container-limits.ts';
-import { setting, zeroOr } from '../setting.ts';
+import { NO_DEFAULT, setting, zeroOr } from '../setting.ts';
 import { duration, size, wholeNumber } from '../setting-values.ts';
+import { storeAddress } from '../store-address.ts';
 
 const MIB = 2 ** 20;
 
-/** The worker processes and their drain. */
+/** The worker processes, their drain, and what they share with other machines. */
 export const PROCESSES_SETTINGS = {
   workers: setting({
     flag: '--workers <n>',
@@ -52,5 +53,15 @@ export const PROCESSES_SETTINGS = {
     help: 'How long to accept connections after readiness fails; 5s suits Kubernetes',
     parse: duration(0),
     default: '0',
+  }),
+  /** Absent: the machine shares nothing with others. */
+  store: setting({
+    flag: '--store <url>',
+    variable: 'SVC_STORE',
+    group: 'Processes',
+    help: 'Redis or Valkey that several machines share; pass a URL with a password as SVC_STORE',
+    secret: true,
+    parse: storeAddress,
+    default: NO_DEFAULT,
   }),
 };

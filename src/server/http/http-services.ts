@@ -5,6 +5,7 @@ import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
+import type { StoreHealth } from '../../policy/store/store.ts';
 import { clientNames } from '../../schema/client-names.ts';
 import type { Program } from '../../schema/program.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -89,6 +90,8 @@ export interface Health {
   ready: boolean;
   /** Null when all workers serve, or will soon. */
   degraded: Degraded | null;
+  /** The state of the store that machines share; absent without one. */
+  store?: StoreHealth | undefined;
 }
 
 /** The parts that differ between a worker and a test. */

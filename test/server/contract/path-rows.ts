@@ -56,6 +56,20 @@ export const PATH_ROWS: readonly Row[] = [
     answerHeaders: { 'retry-after': '1' },
   },
   {
+    title: 'readyz while the store is not up',
+    path: '/readyz',
+    arrange: ({ services }) => (services.health.store = { state: 'down', reason: 'ECONNREFUSED', machines: 2 }),
+    status: 200,
+    answer: { status: 'degraded', store: 'down', reason: 'ECONNREFUSED' },
+  },
+  {
+    title: 'readyz while the store is up',
+    path: '/readyz',
+    arrange: ({ services }) => (services.health.store = { state: 'up', machines: 2 }),
+    status: 200,
+    answer: { status: 'ok' },
+  },
+  {
     title: 'livez while draining',
     path: '/livez',
     arrange: ({ services }) => (services.health.ready = false),

@@ -87,14 +87,19 @@ function status(context: RequestContext): void {
 }
 
 function readiness(context: RequestContext): void {
-  const { ready, degraded } = context.services.health;
+  const { ready, degraded, store } = context.services.health;
+  // Without the store, this machine still answers every call.
+  const storeFields =
+    store === undefined || store.state === 'up' ? undefined : { store: store.state, reason: store.reason };
   if (!ready) {
     const message = 'The server accepts no calls: it is starting or stopping.';
     context.problem(problemOf({ code: 'draining', message, retryAfterSeconds: 1 }));
-  } else if (degraded === null) context.json(200, { status: 'ok' });
+  } else if (degraded === null && storeFields === undefined) context.json(200, { status: 'ok' });
+  else if (degraded === null) context.json(200, { status: 'degraded', ...storeFields });
   // Half of the workers are better than no server, which can be the alternative.
-  else if (2 * degraded.listening >= degraded.wanted) context.json(200, { status: 'degraded', workers: degraded });
-  else {
+  else if (2 * degraded.listening >= degraded.wanted) {
+    context.json(200, { status: 'degraded', workers: degraded, ...storeFields });
+  } else {
     const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones fail to start.`;
     context.problem(problemOf({ code: 'overloaded', message, retryAfterSeconds: 1 }));
   }

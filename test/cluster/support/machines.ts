@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../support/free-port.ts';
+import { waitUntil } from '../../support/load.ts';
+import { startServer, temporaryFolder, type RunningServer, type ServerOptions } from '../../support/running-server.ts';
+
+/** The key with which tests read the status of a machine. */
+export const KEY = 'test-key-4711';
+
+export const JSON_HEADERS = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
+
+/** Two svc servers with two workers each, and HAProxy in front of them. */
+export interface Machines {
+  readonly servers: readonly RunningServer[];
+  /** The address of HAProxy. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export async function startMachines(options: ServerOptions): Promise<Machines> {
+  const flags = ['--workers', '2', '--log-level', 'info', '--log-format', 'json', ...(options.flags ?? [])];
+  const env = { SVC_PASSWORD: KEY, ...options.env };
+  const servers = await Promise.all([1, 2].map(() => startServer({ ...options, flags, env })));
+  const proxy = await startProxy(servers).catch(async (error: unknown) => {
+    await Promise.all(servers.map((server) => server.stop()));
+    throw error;
+  });
+  return {
+    servers,
+    url: proxy.url,
+    stop: async () => {
+      await proxy.stop();
+      await Promise.all(servers.map((server) => server.stop()));
+    },
+  };
+}
+
+async function startProxy(servers: readonly RunningServer[]) {
+  const port = await freePort();
+  const lines = servers.map((server, index) => `  server svc${index} 127.0.0.1:${server.port} check inter 1s`);
+  const text = readFileSync(new URL('../haproxy.cfg', import.meta.url), 'utf8')
+    .replaceAll('LISTEN', `127.0.0.1:${port}`)
+    .replaceAll('SERVERS', lines.join('\n').trim());
+  const file = join(temporaryFolder({ 'haproxy.cfg': text }), 'haproxy.cfg');
+  const child = spawn('/usr/sbin/haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const url = `http://127.0.0.1:${port}`;
+  const output = outputOf(child);
+  await waitUntil('HAProxy to answer', () => answers(url)).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw new Error(output(), { cause: error });
+  });
+  return {
+    url,
+    stop: async () => {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      await closed;
+    },
+  };
+}
+
+function outputOf(child: ChildProcess): () => string {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return () => output;
+}
+
+function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+/** A part of the body of /readyz or /_debug/status. */
+export interface StoreReport {
+  readonly status?: string;
+  readonly store?: string | { readonly state: string; readonly reason?: string; readonly machines: number };
+  readonly reason?: string;
+}
+
+export async function report(server: RunningServer, path: '/readyz' | '/_debug/status'): Promise<StoreReport> {
+  const response = await fetch(`${server.url}${path}`, { headers: JSON_HEADERS });
+  return (await response.json()) as StoreReport;
+}
+
+/** Resolves when every machine reports this state of the store to callers with a key. */
+export async function storeBecomes(machines: Machines, ...states: readonly string[]): Promise<void> {
+  const reports = async () => {
+    const all = await Promise.all(machines.servers.map((server) => report(server, '/_debug/status')));
+    return all.every(({ store }) => typeof store === 'object' && states.includes(store.state));
+  };
+  await waitUntil(`the store to be ${states.join(' or ')}`, reports);
+}

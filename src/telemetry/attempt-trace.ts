@@ -1,15 +1,9 @@
-import {
-  type Attributes,
-  type Context,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapSetter,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, type Context, SpanKind, type TextMapSetter, trace } from '@opentelemetry/api';
 import type { AttemptObserver, ObservedReply, ObservedRequest } from '../base/call-observer.ts';
 import { CONVENTIONS, FIRST_TOKEN, OWN } from './attributes.ts';
 import { inputMessages, outputMessages } from './content.ts';
+import type { RecordedSpan } from './recorded-span.ts';
+import type { TracePosition } from './trace-position.ts';
 import { OTHER, short, type TraceServices } from './trace-services.ts';
 
 /** The providers whose names in the conventions differ from svc's, and the operations. */
@@ -31,28 +25,39 @@ const OPTIONS: ReadonlyArray<readonly [attribute: string, names: readonly string
   [CONVENTIONS.requestTopP, ['top_p']],
 ];
 
+/** The trace of the call that makes the request. */
+interface CallTrace {
+  /** What the caller sent: its span and its baggage. */
+  readonly received: Context;
+  readonly position: TracePosition | undefined;
+  /** Undefined unless the trace is sampled. */
+  readonly span: RecordedSpan | undefined;
+}
+
 /** One request to a model: a client span, if the trace is sampled, and its metrics. */
 export class AttemptTrace implements AttemptObserver {
   readonly #services: TraceServices;
   readonly #request: ObservedRequest;
-  /** Contains the span of this request, or the span of the whole call. */
-  readonly #context: Context;
+  readonly #parent: CallTrace;
   /** Undefined unless the trace is sampled. */
-  readonly #span: Span | undefined;
+  readonly #span: RecordedSpan | undefined;
   readonly #startedAt = performance.now();
   #firstTextMs: number | undefined;
   #over = false;
 
-  constructor(services: TraceServices, parent: Context, request: ObservedRequest) {
+  constructor(services: TraceServices, parent: CallTrace, request: ObservedRequest) {
     this.#services = services;
     this.#request = request;
-    this.#span = trace.getSpan(parent)?.isRecording() === true ? this.#start(parent) : undefined;
-    this.#context = this.#span === undefined ? parent : trace.setSpan(parent, this.#span);
+    this.#parent = parent;
+    this.#span = parent.span && this.#start(parent.span);
   }
 
   traceHeaders(): readonly string[] {
     const headers: string[] = [];
-    this.#services.propagator.inject(this.#context, headers, HEADER_LIST);
+    const { received, position } = this.#parent;
+    const own = this.#span?.spanContext() ?? position?.context;
+    const context = own === undefined ? received : trace.setSpanContext(received, own);
+    this.#services.propagator.inject(context, headers, HEADER_LIST);
     return headers;
   }
 
@@ -60,7 +65,7 @@ export class AttemptTrace implements AttemptObserver {
     if (this.#firstTextMs !== undefined) return;
     const now = performance.now();
     this.#firstTextMs = now - this.#startedAt;
-    this.#span?.addEvent(FIRST_TOKEN, this.#services.clock.at(now));
+    this.#span?.event(FIRST_TOKEN, this.#services.clock.at(now));
   }
 
   ended(reply: ObservedReply): void {
@@ -77,38 +82,44 @@ export class AttemptTrace implements AttemptObserver {
         outputTokens: reply.outputTokens,
         error,
       },
-      this.#seriesOf(reply.responseModel),
+      {
+        client: this.#request.options,
+        responseModel: reply.responseModel,
+        key: () => this.#seriesOf(reply.responseModel),
+      },
     );
   }
 
-  /** The attributes follow at the end, because the library copies and checks the attributes of a start twice. */
-  #start(parent: Context): Span | undefined {
-    const { tracer, clock } = this.#services;
+  #start(parent: RecordedSpan): RecordedSpan {
     const { model } = this.#request;
     const operation = operationOf(this.#request);
     const name = model === undefined ? operation : `${operation} ${short(model)}`;
-    return tracer?.startSpan(name, { kind: SpanKind.CLIENT, startTime: clock.at(this.#startedAt) }, parent);
+    return parent.child(name, this.#services.clock.at(this.#startedAt), SpanKind.CLIENT);
   }
 
-  #end(span: Span, reply: ObservedReply, end: { readonly endedAt: number; readonly error: string | undefined }): void {
+  #end(
+    span: RecordedSpan,
+    reply: ObservedReply,
+    end: { readonly endedAt: number; readonly error: string | undefined },
+  ): void {
     const { clock, captureContent } = this.#services;
     const { number, isReask, streamed } = this.#request;
-    span.setAttributes(clientAttributes(this.#request));
-    span.setAttribute(OWN.attempt, number);
-    if (streamed) span.setAttribute(CONVENTIONS.requestStream, true);
-    if (isReask) span.setAttribute(OWN.reask, true);
-    if (end.error !== undefined) markFailed(span, end.error);
-    if (this.#firstTextMs !== undefined) span.setAttribute(CONVENTIONS.firstChunk, this.#firstTextMs / 1000);
+    span.setAll(clientAttributes(this.#request));
+    span.set(OWN.attempt, number);
+    if (streamed) span.set(CONVENTIONS.requestStream, true);
+    if (isReask) span.set(OWN.reask, true);
+    if (end.error !== undefined) span.fail(end.error);
+    if (this.#firstTextMs !== undefined) span.set(CONVENTIONS.firstChunk, this.#firstTextMs / 1000);
     setReplyAttributes(span, reply);
     if (captureContent) this.#setContents(span, reply);
     span.end(clock.at(end.endedAt));
   }
 
-  #setContents(span: Span, { text, finishReason }: ObservedReply): void {
+  #setContents(span: RecordedSpan, { text, finishReason }: ObservedReply): void {
     const { redact } = this.#services;
-    span.setAttribute(CONVENTIONS.inputMessages, inputMessages(this.#request.messages, redact));
+    span.set(CONVENTIONS.inputMessages, inputMessages(this.#request.messages, redact));
     if (text === undefined) return;
-    span.setAttribute(CONVENTIONS.outputMessages, outputMessages(text, finishReason, redact));
+    span.set(CONVENTIONS.outputMessages, outputMessages(text, finishReason, redact));
   }
 
   /** Callers and servers can send any name, so metrics limit the number of names. */
@@ -128,12 +139,6 @@ export class AttemptTrace implements AttemptObserver {
       }),
     };
   }
-}
-
-export function markFailed(span: Span, error: string): void {
-  span.setAttribute(CONVENTIONS.errorType, error);
-  // No message, because it can quote a prompt or a reply.
-  span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
 const HEADER_LIST: TextMapSetter<string[]> = { set: (headers, name, value) => void headers.push(name, value) };
@@ -187,17 +192,17 @@ function clientAttributes(request: ObservedRequest): Attributes {
 }
 
 /** Sets the known attributes one by one, because most replies have few of them. */
-function setReplyAttributes(span: Span, reply: ObservedReply): void {
+function setReplyAttributes(span: RecordedSpan, reply: ObservedReply): void {
   const { responseModel, finishReason, inputTokens, outputTokens, tokenDetails } = reply;
-  if (responseModel !== undefined) span.setAttribute(CONVENTIONS.responseModel, short(responseModel));
-  if (finishReason !== undefined) span.setAttribute(CONVENTIONS.finishReasons, [short(finishReason)]);
-  if (inputTokens !== undefined) span.setAttribute(CONVENTIONS.inputTokens, inputTokens);
-  if (outputTokens !== undefined) span.setAttribute(CONVENTIONS.outputTokens, outputTokens);
+  if (responseModel !== undefined) span.set(CONVENTIONS.responseModel, short(responseModel));
+  if (finishReason !== undefined) span.set(CONVENTIONS.finishReasons, [short(finishReason)]);
+  if (inputTokens !== undefined) span.set(CONVENTIONS.inputTokens, inputTokens);
+  if (outputTokens !== undefined) span.set(CONVENTIONS.outputTokens, outputTokens);
   if (tokenDetails === undefined) return;
   const { cachedInputTokens, cacheWrittenInputTokens, reasoningTokens } = tokenDetails;
-  if (cachedInputTokens !== undefined) span.setAttribute(CONVENTIONS.cacheReadTokens, cachedInputTokens);
+  if (cachedInputTokens !== undefined) span.set(CONVENTIONS.cacheReadTokens, cachedInputTokens);
   if (cacheWrittenInputTokens !== undefined) {
-    span.setAttribute(CONVENTIONS.cacheWrittenTokens, cacheWrittenInputTokens);
+    span.set(CONVENTIONS.cacheWrittenTokens, cacheWrittenInputTokens);
   }
-  if (reasoningTokens !== undefined) span.setAttribute(CONVENTIONS.reasoningTokens, reasoningTokens);
+  if (reasoningTokens !== undefined) span.set(CONVENTIONS.reasoningTokens, reasoningTokens);
 }

@@ -59,11 +59,23 @@ interface SeriesKey {
   readonly attributes: () => Attributes;
 }
 
+/** The model of an attempt. */
+interface ObservedModel {
+  /** Identifies the client. */
+  readonly client: object;
+  /** The model that the provider reports. */
+  readonly responseModel: string | undefined;
+  /** The attributes of the operation without `error.type`. */
+  readonly key: () => SeriesKey;
+}
+
 /** The metrics of one process. */
 export class Instruments {
   readonly #histograms: Histograms;
   readonly #requests = new Map<string, Series>();
   readonly #models = new Map<string, ModelSeries>();
+  /** The last series of each client: nearly all replies of a client report the same model. */
+  readonly #last = new WeakMap<object, { readonly responseModel: string | undefined; readonly series: ModelSeries }>();
 
   constructor(histograms: Histograms) {
     this.#histograms = histograms;
@@ -78,14 +90,22 @@ export class Instruments {
     series.record(durationMs / 1000);
   }
 
-  /** `attributes`: the attributes of the operation without `error.type`. */
-  attemptEnded(numbers: AttemptNumbers, { key, attributes }: SeriesKey): void {
+  attemptEnded(numbers: AttemptNumbers, model: ObservedModel): void {
+    let last = this.#last.get(model.client);
+    if (last === undefined || last.responseModel !== model.responseModel) {
+      last = { responseModel: model.responseModel, series: this.#seriesOf(model.key()) };
+      this.#last.set(model.client, last);
+    }
+    last.series.record(numbers);
+  }
+
+  #seriesOf({ key, attributes }: SeriesKey): ModelSeries {
     let series = this.#models.get(key);
     if (series === undefined) {
       series = new ModelSeries(this.#histograms, attributes());
       this.#models.set(key, series);
     }
-    series.record(numbers);
+    return series;
   }
 }
 

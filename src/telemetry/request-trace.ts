@@ -1,13 +1,4 @@
-import {
-  type Attributes,
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapGetter,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, type TextMapGetter, trace } from '@opentelemetry/api';
 import type {
   AttemptObserver,
   CallObserver,
@@ -15,10 +6,12 @@ import type {
   ObservedRequest,
   ParseObserver,
 } from '../base/call-observer.ts';
-import { AttemptTrace, markFailed } from './attempt-trace.ts';
+import { AttemptTrace } from './attempt-trace.ts';
 import { CONVENTIONS, OWN, SPANS, THREAD_TAKEN } from './attributes.ts';
 import { argumentsText, type Redact } from './content.ts';
-import { short, type TraceServices } from './trace-services.ts';
+import { RecordedSpan, type SpanOutput } from './recorded-span.ts';
+import { TracePosition } from './trace-position.ts';
+import { short, type EpochClock, type TraceServices } from './trace-services.ts';
 
 /** The headers of a request with which its caller continues a trace. */
 const TRACE_HEADERS = ['traceparent', 'tracestate', 'baggage'] as const;
@@ -47,13 +40,15 @@ export interface RequestEnd {
 
 /** One HTTP request: its server span, with the steps of its call below it, and its metric. */
 export class RequestTrace implements CallObserver {
-  readonly logFields: Readonly<Record<string, string>> | undefined;
   #services: TraceServices;
   readonly #head: RequestHead;
   readonly #startedAt: number;
-  readonly #context: Context;
+  /** What the caller sent: its span and its baggage. */
+  readonly #received: Context;
+  /** Undefined if svc exports no traces. */
+  readonly #position: TracePosition | undefined;
   /** Undefined unless the trace is sampled. */
-  readonly #span: Span | undefined;
+  readonly #span: RecordedSpan | undefined;
   #route: string | undefined;
   #functionName: string | undefined;
   #over = false;
@@ -63,12 +58,20 @@ export class RequestTrace implements CallObserver {
     this.#head = head;
     this.#startedAt = startedAt;
     services.clock.adjust();
-    const parent = continued(services, head);
-    const startTime = services.clock.at(startedAt);
-    const span = services.tracer?.startSpan(head.method, { kind: SpanKind.SERVER, startTime }, parent);
-    this.#context = span === undefined ? parent : trace.setSpan(parent, span);
-    this.#span = span?.isRecording() === true ? span : undefined;
-    this.logFields = span && idsOf(span);
+    this.#received = received(services, head);
+    const { traces } = services;
+    if (traces === undefined) return;
+    const parent = this.#received === ROOT_CONTEXT ? undefined : trace.getSpanContext(this.#received);
+    const position = new TracePosition(traces.sampling, parent);
+    this.#position = position;
+    if (position.isSampled) this.#span = this.#start(traces, position);
+  }
+
+  /** Fields for every log line of the request. */
+  get logFields(): Readonly<Record<string, string>> | undefined {
+    if (this.#position === undefined) return undefined;
+    const { traceId, spanId } = this.#position.context;
+    return { trace_id: traceId, span_id: spanId };
   }
 
   /** The id with which a reader finds the trace; undefined unless it is sampled. */
@@ -99,24 +102,28 @@ export class RequestTrace implements CallObserver {
   }
 
   started(args: Readonly<Record<string, unknown>>): void {
-    if (this.recordsContents) this.#span?.setAttribute(OWN.arguments, argumentsText(args, this.#services.redact));
+    if (this.recordsContents) this.#span?.set(OWN.arguments, argumentsText(args, this.#services.redact));
   }
 
   rendered(client: string, startedAt: number, error: string | undefined): void {
     const span = this.#step(SPANS.render, startedAt);
     if (span === undefined) return;
-    span.setAttribute(OWN.client, short(client));
-    if (error !== undefined) markFailed(span, error);
+    span.set(OWN.client, short(client));
+    if (error !== undefined) span.fail(error);
     span.end(this.#services.clock.now());
   }
 
   asked(request: ObservedRequest): AttemptObserver {
-    return new AttemptTrace(this.#services, this.#context, request);
+    return new AttemptTrace(
+      this.#services,
+      { received: this.#received, position: this.#position, span: this.#span },
+      request,
+    );
   }
 
   parsing(): ParseObserver | undefined {
     const span = this.#step(SPANS.parse, performance.now());
-    return span && new ParseTrace(this.#services, span, this.#context);
+    return span && new ParseTrace(span, this.#services.clock);
   }
 
   /** Only the first call has an effect. */
@@ -131,19 +138,24 @@ export class RequestTrace implements CallObserver {
     this.#services.instruments?.requestEnded(endedAt - this.#startedAt, { key, attributes });
   }
 
-  #end(span: Span, { attributes, end, endedAt }: EndedRequest): void {
+  #start(traces: SpanOutput, { parent, context }: TracePosition): RecordedSpan {
+    const startedAt = this.#services.clock.at(this.#startedAt);
+    return new RecordedSpan(traces, { name: this.#head.method, kind: SpanKind.SERVER, startedAt, parent, context });
+  }
+
+  #end(span: RecordedSpan, { attributes, end, endedAt }: EndedRequest): void {
     const { method, path, host } = this.#head;
     const route = this.#route;
-    span.setAttributes(attributes);
+    span.setAll(attributes);
     // An unknown path can contain anything, such as a key.
-    span.setAttribute(CONVENTIONS.urlPath, route ?? this.#services.redact(path));
-    span.setAttributes(hostAttributes(host));
-    span.setAttribute(OWN.outcome, end.outcome);
-    if (this.#functionName !== undefined) span.setAttribute(OWN.function, this.#functionName);
-    if (end.requestId !== undefined) span.setAttribute(OWN.requestId, end.requestId);
+    span.set(CONVENTIONS.urlPath, route ?? this.#services.redact(path));
+    span.setAll(hostAttributes(host));
+    span.set(OWN.outcome, end.outcome);
+    if (this.#functionName !== undefined) span.set(OWN.function, this.#functionName);
+    if (end.requestId !== undefined) span.set(OWN.requestId, end.requestId);
     // A fault of a provider or of svc is an error of this server. A fault of the caller is not.
-    if (isServerError(end)) span.setStatus({ code: SpanStatusCode.ERROR });
-    if (route !== undefined) span.updateName(`${method} ${route}`);
+    if (isServerError(end)) span.fail();
+    if (route !== undefined) span.name = `${method} ${route}`;
     span.end(this.#services.clock.at(endedAt));
   }
 
@@ -161,10 +173,8 @@ export class RequestTrace implements CallObserver {
   }
 
   /** Starts a span below that of the request, if the trace is sampled. */
-  #step(name: string, startedAt: number): Span | undefined {
-    if (this.#span === undefined) return undefined;
-    const startTime = this.#services.clock.at(startedAt);
-    return this.#services.tracer?.startSpan(name, { startTime }, this.#context);
+  #step(name: string, startedAt: number): RecordedSpan | undefined {
+    return this.#span?.child(name, this.#services.clock.at(startedAt));
   }
 }
 
@@ -176,47 +186,40 @@ interface EndedRequest {
 
 /** The parsing of one reply, in this thread or in another. */
 class ParseTrace implements ParseObserver {
-  readonly #services: TraceServices;
-  readonly #span: Span;
-  readonly #context: Context;
-  #thread: Span | undefined;
+  readonly #span: RecordedSpan;
+  readonly #clock: EpochClock;
+  #thread: RecordedSpan | undefined;
 
-  constructor(services: TraceServices, span: Span, parent: Context) {
-    this.#services = services;
+  constructor(span: RecordedSpan, clock: EpochClock) {
     this.#span = span;
-    this.#context = trace.setSpan(parent, span);
+    this.#clock = clock;
   }
 
   moved(): void {
-    this.#thread = this.#services.tracer?.startSpan(
-      SPANS.thread,
-      { startTime: this.#services.clock.now() },
-      this.#context,
-    );
+    this.#thread = this.#span.child(SPANS.thread, this.#clock.now());
   }
 
   taken(): void {
-    this.#thread?.addEvent(THREAD_TAKEN, this.#services.clock.now());
+    this.#thread?.event(THREAD_TAKEN, this.#clock.now());
   }
 
   ended({ error, flags, dropped, defaulted }: ObservedParse): void {
-    const now = this.#services.clock.now();
+    const now = this.#clock.now();
+    const span = this.#span;
     this.#thread?.end(now);
-    this.#span.setAttributes({
-      [OWN.thread]: this.#thread !== undefined,
-      [OWN.repaired]: flags.length > 0,
-      [OWN.lossy]: dropped + defaulted > 0,
-    });
-    if (flags.length > 0) this.#span.setAttribute(OWN.flags, [...new Set(flags.map(({ flag }) => flag))]);
-    if (dropped > 0) this.#span.setAttribute(OWN.dropped, dropped);
-    if (defaulted > 0) this.#span.setAttribute(OWN.defaulted, defaulted);
-    if (error !== undefined) markFailed(this.#span, error);
-    this.#span.end(now);
+    span.set(OWN.thread, this.#thread !== undefined);
+    span.set(OWN.repaired, flags.length > 0);
+    span.set(OWN.lossy, dropped + defaulted > 0);
+    if (flags.length > 0) span.set(OWN.flags, [...new Set(flags.map(({ flag }) => flag))]);
+    if (dropped > 0) span.set(OWN.dropped, dropped);
+    if (defaulted > 0) span.set(OWN.defaulted, defaulted);
+    if (error !== undefined) span.fail(error);
+    span.end(now);
   }
 }
 
 /** The context of the caller. Most callers have none. */
-function continued({ propagator }: TraceServices, head: RequestHead): Context {
+function received({ propagator }: TraceServices, head: RequestHead): Context {
   const isNew = head.header('traceparent') === undefined && head.header('baggage') === undefined;
   return isNew ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, head, HEADERS);
 }
@@ -228,11 +231,6 @@ const HEADERS: TextMapGetter<RequestHead> = {
     return known && head.header(known);
   },
 };
-
-function idsOf(span: Span): Readonly<Record<string, string>> {
-  const { traceId, spanId } = span.spanContext();
-  return { trace_id: traceId, span_id: spanId };
-}
 
 /** A request that failed because of its caller has no error. */
 function errorOf(end: RequestEnd): string | undefined {

@@ -11,21 +11,15 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  ParentBasedSampler,
-  type Sampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Redact } from './content.ts';
 import { Histograms } from './histograms.ts';
 import { Instruments } from './instruments.ts';
+import type { SpanOutput } from './recorded-span.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
 import { SpanQueue, type ExportListener } from './span-queue.ts';
+import { Sampling } from './trace-position.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
 /** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */
@@ -47,7 +41,6 @@ interface TelemetryParts {
 export class Telemetry {
   readonly #services: TraceServices;
   readonly #spans: SpanQueue | undefined;
-  readonly #tracers: TracerProvider | undefined;
   readonly #meters: MeterProvider | undefined;
   readonly #logs: readonly ExportLog[];
   #lostCollections = 0;
@@ -60,14 +53,13 @@ export class Telemetry {
     this.#logs = [traceLog, metricLog];
     if (traces !== undefined) {
       this.#spans = new SpanQueue(traceExporter(traces), traces, traceLog);
-      this.#tracers = tracerProvider(traces, resource, this.#spans);
     }
     const scope = { name: 'svc', version: parts.version };
     const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
     const histograms = new Histograms(scope, temporality);
     if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, metricLog);
     this.#services = {
-      tracer: this.#tracers?.getTracer('svc', parts.version),
+      traces: traces && this.#spans && traceOutput(traces, { resource, scope, queue: this.#spans }),
       instruments: metrics === undefined ? undefined : new Instruments(histograms),
       propagator: propagatorOf(settings.propagators),
       names: new KnownNames(MAX_NAMES),
@@ -94,7 +86,7 @@ export class Telemetry {
 
   /** Exports the queue, within this time and some seconds. Never rejects. */
   async shutdown(timeoutMs: number): Promise<void> {
-    const ends = [this.#tracers, this.#meters].map(async (provider) => provider?.shutdown());
+    const ends = [this.#spans, this.#meters].map(async (provider) => provider?.shutdown());
     const stop = new AbortController();
     const longestMs = this.#logs.some((log) => log.isFailing) ? LONGEST_FLUSH_OF_OUTAGE_MS : LONGEST_FLUSH_MS;
     const limit = sleep(Math.min(timeoutMs, longestMs), undefined, { signal: stop.signal });
@@ -164,14 +156,11 @@ function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget)
   };
 }
 
-function tracerProvider(settings: TraceSettings, resource: Resource, queue: SpanQueue): TracerProvider {
-  const { maxValueLength } = settings;
-  return new TracerProvider({
-    resource,
-    sampler: samplerOf(settings),
-    spanProcessors: [queue],
-    ...(maxValueLength === undefined ? {} : { spanLimits: { attributeValueLengthLimit: maxValueLength } }),
-  });
+function traceOutput(
+  settings: TraceSettings,
+  parts: Pick<SpanOutput, 'resource' | 'scope' | 'queue'>,
+): TraceServices['traces'] {
+  return { ...parts, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
 }
 
 interface MeterParts {
@@ -208,23 +197,6 @@ function watched(exporter: OTLPMetricExporter, listener: ExportListener): PushMe
     selectAggregation: (type) => exporter.selectAggregation(type),
     selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
   };
-}
-
-function samplerOf({ sampler, sampledShare }: TraceSettings): Sampler {
-  switch (sampler) {
-    case 'always_on':
-      return new AlwaysOnSampler();
-    case 'always_off':
-      return new AlwaysOffSampler();
-    case 'traceidratio':
-      return new TraceIdRatioBasedSampler(sampledShare);
-    case 'parentbased_always_on':
-      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
-    case 'parentbased_always_off':
-      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
-    case 'parentbased_traceidratio':
-      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) });
-  }
 }
 
 function propagatorOf(names: TelemetrySettings['propagators']): TextMapPropagator {

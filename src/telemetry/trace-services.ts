@@ -1,11 +1,13 @@
-import type { TextMapPropagator, Tracer } from '@opentelemetry/api';
+import type { TextMapPropagator } from '@opentelemetry/api';
 import type { Redact } from './content.ts';
 import type { Instruments } from './instruments.ts';
+import type { SpanOutput } from './recorded-span.ts';
+import type { Sampling } from './trace-position.ts';
 
 /** The objects that all traces of a process share. */
 export interface TraceServices {
   /** Undefined if svc exports no traces. */
-  readonly tracer: Tracer | undefined;
+  readonly traces: (SpanOutput & { readonly sampling: Sampling }) | undefined;
   /** Undefined if svc exports no metrics. */
   readonly instruments: Instruments | undefined;
   readonly propagator: TextMapPropagator;

@@ -61,9 +61,15 @@ test('equal requests count in one series, and each model in its own', async () =
   const all = histograms();
   const instruments = new Instruments(all);
   const numbers = { durationMs: 300, firstTextMs: 100, inputTokens: 7, outputTokens: 3, error: undefined };
-  const a = { key: 'a', attributes: () => ({ model: 'a' }) };
-  for (const error of [undefined, undefined, '503']) instruments.attemptEnded({ ...numbers, error }, a);
-  instruments.attemptEnded(numbers, { key: 'b', attributes: () => ({ model: 'b' }) });
+  const client = {};
+  const model = (name: string) => ({
+    client,
+    responseModel: name,
+    key: () => ({ key: name, attributes: () => ({ model: name }) }),
+  });
+  for (const error of [undefined, undefined]) instruments.attemptEnded({ ...numbers, error }, model('a'));
+  instruments.attemptEnded(numbers, model('b'));
+  instruments.attemptEnded({ ...numbers, error: '503' }, model('a'));
   const points = await pointsOf(all);
   const found = points.filter(({ attributes }) => attributes['model'] === 'a');
   expect(found.map(({ name, attributes, value }) => [name, attributes['error.type'], value])).toMatchObject([

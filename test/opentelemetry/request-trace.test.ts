@@ -1,19 +1,13 @@
 import { SpanStatusCode } from '@opentelemetry/api';
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
-import {
-  AlwaysOffSampler,
-  AlwaysOnSampler,
-  InMemorySpanExporter,
-  type ReadableSpan,
-  type Sampler,
-  SimpleSpanProcessor,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { emptyResource } from '@opentelemetry/resources';
+import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
 import type { ObservedRequest } from '../../src/base/call-observer.ts';
 import { Histograms } from '../../src/telemetry/histograms.ts';
 import { Instruments } from '../../src/telemetry/instruments.ts';
 import { RequestTrace } from '../../src/telemetry/request-trace.ts';
+import { Sampling } from '../../src/telemetry/trace-position.ts';
 import { EpochClock, KnownNames } from '../../src/telemetry/trace-services.ts';
 
 interface Recording {
@@ -44,7 +38,8 @@ const REQUEST: ObservedRequest = {
 };
 
 interface Settings {
-  readonly sampler?: Sampler;
+  readonly sampler?: 'parentbased_always_on' | 'parentbased_always_off';
+  readonly maxValueLength?: number;
   readonly captureContent?: boolean;
   readonly instruments?: Instruments;
   readonly headers?: Readonly<Record<string, string>>;
@@ -52,16 +47,18 @@ interface Settings {
 }
 
 function record({
-  sampler = new AlwaysOnSampler(),
+  sampler = 'parentbased_always_on',
+  maxValueLength,
   captureContent = false,
   headers = {},
   path = '/call/Hi',
   instruments,
 }: Settings = {}): Recording {
   const exporter = new InMemorySpanExporter();
-  const provider = new TracerProvider({ sampler, spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const queue = new SimpleSpanProcessor({ exporter });
+  const sampling = new Sampling({ sampler, sampledShare: 1 });
   const services = {
-    tracer: provider.getTracer('test'),
+    traces: { resource: emptyResource(), scope: { name: 'test' }, queue, maxValueLength, sampling },
     instruments,
     propagator: new CompositePropagator({
       propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()],
@@ -201,7 +198,7 @@ test('a parse reports repairs and losses', () => {
 });
 
 test('a trace that is not sampled has ids and headers, and no spans', () => {
-  const { trace, spans } = record({ sampler: new AlwaysOffSampler(), headers: { baggage: 'tenant=acme' } });
+  const { trace, spans } = record({ sampler: 'parentbased_always_off', headers: { baggage: 'tenant=acme' } });
   expect(trace.parsing()).toBeUndefined();
   const [name, value, ...rest] = trace.asked(REQUEST).traceHeaders();
   expect([name, value]).toEqual([
@@ -211,6 +208,27 @@ test('a trace that is not sampled has ids and headers, and no spans', () => {
   expect(rest).toEqual(['baggage', 'tenant=acme']);
   trace.ended({ status: 200, outcome: 'ok' });
   expect(spans()).toEqual([]);
+});
+
+test('a caller continues its trace, and its decision counts', () => {
+  const id = '0af7651916cd43dd8448eb211c80319c';
+  const headers = { traceparent: `00-${id}-b7ad6b7169203331-01`, tracestate: 'vendor=1' };
+  const { trace, spans } = record({ sampler: 'parentbased_always_off', headers });
+  const attempt = trace.asked(REQUEST);
+  const sent = attempt.traceHeaders();
+  attempt.ended({ text: 'Hi' });
+  trace.ended({ status: 200, outcome: 'ok' });
+  const [client, server] = spans();
+  expect(server?.parentSpanContext?.spanId).toBe('b7ad6b7169203331');
+  expect(client?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId);
+  expect(sent).toEqual(['traceparent', `00-${id}-${client?.spanContext().spanId}-01`, 'tracestate', 'vendor=1']);
+  expect(spans().map((span) => span.spanContext().traceId)).toEqual([id, id]);
+});
+
+test('long texts are cut to the limit of the variable', () => {
+  const { trace, spans } = record({ maxValueLength: 3 });
+  trace.asked(REQUEST).ended({ finishReason: 'length' });
+  expect(spans()[0]?.attributes).toMatchObject({ 'svc.client': 'Fas', 'gen_ai.response.finish_reasons': ['len'] });
 });
 
 test('a broken traceparent starts a new trace', () => {

@@ -18,6 +18,8 @@ export interface RequestEntry {
   readonly functionName?: string | undefined;
   /** The tags that the caller gave the call. */
   readonly tags?: ReadonlyMap<string, string> | undefined;
+  /** What happened to the answers that are kept for callers who ask again. */
+  readonly kept?: KeptAnswerFields | undefined;
   readonly client?: string | undefined;
   readonly model?: string | undefined;
   readonly attempts?: number | undefined;
@@ -49,6 +51,13 @@ export interface RequestEntry {
   readonly rawReply?: string | undefined;
   /** The attempts of the call that failed, with their messages; logged at debug only. */
   readonly failedAttempts?: unknown;
+}
+
+/** Fields of a request that asks for kept answers. */
+export interface KeptAnswerFields {
+  readonly idempotency?: 'first' | 'replayed' | 'conflict';
+  /** The first characters of the hash of the caller's key, which can be any text. */
+  readonly idempotencyKey?: string;
 }
 
 /** The parts of the duration of a call, in milliseconds, in the order in which a call takes them. */
@@ -231,6 +240,7 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, s
     status: entry.status,
     ms: rounded(entry.ms),
     tags: tagTexts(entry.tags, show, logContent),
+    ...entry.kept,
     client: entry.client,
     model: entry.model,
     attempts: entry.attempts,

@@ -29,6 +29,11 @@ export interface OwnClaim {
   release(): void;
 }
 
+/** A store whose state the metrics show. */
+export interface CountedAnswerStore extends AnswerStore {
+  readonly counts: AnswerCounts;
+}
+
 /** The state of a store, for metrics. */
 export interface AnswerCounts {
   /** The answers in the memory of this process, and their bytes. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { AnswerCounts, AnswerStore, Claim, OwnClaim } from './answer-store.ts';
+import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from './answer-store.ts';
 
 /** Measures time and waits. A test replaces it. */
 export interface AnswerClock {
@@ -35,7 +35,7 @@ interface Waiter {
 }
 
 /** Keeps answers in the memory of this process. The least recently used ones make room for new ones. */
-export class MemoryAnswers implements AnswerStore {
+export class MemoryAnswers implements CountedAnswerStore {
   readonly #clock: AnswerClock;
   readonly #kept: LRUCache<string, KeptAnswer>;
   /** Those who wait, by the key of the call that runs; in the order of their claims. */

@@ -78,7 +78,7 @@ export const ERRORS = {
   invalid_options: {
     status: 400,
     meaning:
-      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, has a `type_builder` that does not compile, or exceeds a limit. `details` lists every fault, with the limit that it exceeds. A fault in the definitions of `type_builder` has `line`, `column` and `frame`.',
+      'The options object (`svc_options`, `__svc_options__` or `__baml_options__`) is wrong: it has an unknown key, names a client that does not exist, names a URL that requests are not allowed to use, has a `type_builder` that does not compile, or exceeds a limit. Or the header `Idempotency-Key` is not 1 to 255 visible ASCII characters. `details` lists every fault, with the limit that it exceeds. A fault in the definitions of `type_builder` has `line`, `column` and `frame`.',
     fields: ['details'],
     headers: [],
     example: {
@@ -148,6 +148,14 @@ export const ERRORS = {
     fields: [],
     headers: ['accept-post', 'accept-encoding'],
     example: { message: 'The content type has to be application/json.' },
+  },
+  idempotency_conflict: {
+    status: 422,
+    meaning:
+      'Another request to this function had the same `Idempotency-Key` and a different body. Use a new key for a new call, and repeat a call with exactly the same body.',
+    fields: [],
+    headers: [],
+    example: { message: 'Another request with this Idempotency-Key had a different body.' },
   },
   headers_too_large: {
     status: 431,

@@ -66,9 +66,18 @@ function usersByName(index: DefinitionIndex): ReadonlyMap<string, readonly strin
 /** Reports whether the arguments of a function can contain media, at any depth. */
 export function takesMedia(fn: FunctionType, index: DefinitionIndex): boolean {
   const own = fn.parameters.map((parameter) => parameter.type);
+  return allTypes(own, index).some((type) => type.kind === 'media');
+}
+
+/** Reports whether partials of the type have wrappers of `@stream.with_state`, at any depth. */
+export function showsState(type: Type, index: DefinitionIndex): boolean {
+  return allTypes([type], index).some(({ stream }) => stream?.withState === true);
+}
+
+/** The types and all types that they lead to. */
+function allTypes(own: readonly Type[], index: DefinitionIndex): readonly Type[] {
   const reached = reachedFrom(own.flatMap(namesIn), index);
-  const types = [...own, ...[...reached].flatMap((name) => partsOf(name, index))];
-  return types.flatMap(withInside).some((type) => type.kind === 'media');
+  return [...own, ...[...reached].flatMap((name) => partsOf(name, index))].flatMap(withInside);
 }
 
 /**

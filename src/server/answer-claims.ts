@@ -1,5 +1,5 @@
 import { messageOf } from '../base/invariant.ts';
-import type { AnswerStore, Claim, OwnClaim } from '../policy/answer-store.ts';
+import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from '../policy/answer-store.ts';
 import type { ClaimedAnswer, WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
@@ -7,16 +7,24 @@ type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
 
 type Worker = Pick<WorkerHandle, 'exited' | 'send'>;
 
+const NO_ANSWERS: AnswerCounts = { entries: 0, bytes: 0, waits: 0 };
+
 /** The primary's side of kept answers: claims them for workers, and releases the claims of workers that exit. */
 export class AnswerClaims {
-  readonly #open: () => Promise<AnswerStore>;
-  #store: Promise<AnswerStore> | undefined;
+  readonly #open: () => Promise<CountedAnswerStore>;
+  #opening: Promise<CountedAnswerStore> | undefined;
+  #store: CountedAnswerStore | undefined;
   /** The claims that workers own, by the id of their message. */
   readonly #owned = new Map<Worker, Map<number, OwnClaim>>();
 
   /** `open` creates the store. It is called at the first claim, so that a server without claims loads no code for them. */
-  constructor(open: () => Promise<AnswerStore>) {
+  constructor(open: () => Promise<CountedAnswerStore>) {
     this.#open = open;
+  }
+
+  /** The state of the store. */
+  get counts(): AnswerCounts {
+    return this.#store?.counts ?? NO_ANSWERS;
   }
 
   async claim(worker: Worker, { id, key, waitMs }: Question<'claim-answer'>): Promise<void> {
@@ -44,14 +52,16 @@ export class AnswerClaims {
     for (const claim of owned?.values() ?? []) claim.release();
   }
 
-  #opened(): Promise<AnswerStore> {
-    const store = this.#store ?? this.#open();
-    this.#store = store;
-    // The next claim tries again.
-    store.catch(() => {
-      this.#store = undefined;
-    });
-    return store;
+  async #opened(): Promise<CountedAnswerStore> {
+    this.#opening ??= this.#open();
+    try {
+      this.#store = await this.#opening;
+      return this.#store;
+    } catch (error) {
+      // The next claim tries again.
+      this.#opening = undefined;
+      throw error;
+    }
   }
 
   #take(worker: Worker, id: number, claim: Claim): ClaimedAnswer {

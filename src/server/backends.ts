@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import type { AnswerStore } from '../policy/answer-store.ts';
+import type { CountedAnswerStore } from '../policy/answer-store.ts';
 import { MemoryLedger, type Ledger } from '../policy/ledger.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import { MachineTurns, type Turns } from '../policy/turns.ts';
@@ -10,7 +10,7 @@ export interface Backends {
   readonly turns: Turns;
   readonly ledger: Ledger;
   /** Creates the store of kept answers, at the first claim. */
-  readonly openAnswers: () => Promise<AnswerStore>;
+  readonly openAnswers: () => Promise<CountedAnswerStore>;
   /** Undefined if the state is in the memory of this machine. */
   readonly store: SharedStore | undefined;
 }
@@ -35,7 +35,7 @@ export function memoryBackends(config: Pick<Config, 'cacheMemoryBytes'>): Backen
 }
 
 /** Loads the code of kept answers, which most servers never need. */
-async function memoryAnswers({ cacheMemoryBytes }: Pick<Config, 'cacheMemoryBytes'>): Promise<AnswerStore> {
+async function memoryAnswers({ cacheMemoryBytes }: Pick<Config, 'cacheMemoryBytes'>): Promise<CountedAnswerStore> {
   const { MemoryAnswers } = await import('../policy/memory-answers.ts');
   return new MemoryAnswers({ maxBytes: cacheMemoryBytes });
 }

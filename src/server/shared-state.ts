@@ -1,4 +1,5 @@
 import type { Logger } from '../logging/logger.ts';
+import type { AnswerCounts } from '../policy/answer-store.ts';
 import { LeaseDesk } from '../policy/lease-desk.ts';
 import { AnswerClaims } from './answer-claims.ts';
 import type { Backends } from './backends.ts';
@@ -24,6 +25,10 @@ export class SharedState {
     this.#backends = backends;
     this.#desk = new LeaseDesk(backends.ledger);
     this.#claims = new AnswerClaims(backends.openAnswers);
+  }
+
+  get answerCounts(): AnswerCounts {
+    return this.#claims.counts;
   }
 
   message(handle: WorkerHandle, message: SharedMessage): void {

@@ -353,6 +353,7 @@ export class Supervisor implements HandleOwner {
     const { metrics, backends } = this.#options;
     await metrics.collect(this.#inState('serving', 'draining'));
     const parts = [backends.store?.metrics() ?? [], ...[...this.#handles.values()].map((one) => one.metrics)];
+    metrics.answersKept(this.#shared.answerCounts);
     const text = await metrics.text(parts, this.#inState('serving'), format);
     handle.send({ type: 'merged-metrics', id, text });
   }

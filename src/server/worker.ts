@@ -238,6 +238,7 @@ class Worker {
       parsed: () => pool.counts,
       upstream: () => runtime.connections(),
       droppedLogLines: () => logger.dropped,
+      failedClaims: () => this.#services?.keptAnswers.failures ?? 0,
       ...(telemetry === undefined ? {} : { telemetry }),
     });
     this.#metrics = metrics;
@@ -247,7 +248,8 @@ class Worker {
       this.#bodies += 1;
       this.#step?.begin(functionName, 'request', bytes);
     };
-    const answers = { metricsText, serverState };
+    const keptAnswers = { claim: (key: string, waitMs: number) => this.#link.claimAnswer(key, waitMs) };
+    const answers = { metricsText, serverState, keptAnswers };
     const parts = { logger, redactor, runtime, program, playground, metrics, telemetry, ...answers, version, onBody };
     return createServices(config, parts);
   }

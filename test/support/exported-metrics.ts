@@ -32,6 +32,7 @@ export function metricsText(format: MetricsFormat = 'prometheus'): Promise<strin
     { functions: ['Greet'], clients: new Set(['Fast']) },
     { ...SOURCES, telemetry: LOST },
   );
+  worker.idempotentCall('Greet', 'first');
   const end = { functionName: 'Greet', route: 'call', durationMs: 4 } as const;
   worker.callEnded({ ...end, status: 200, outcome: 'ok', report: EVERYTHING });
   worker.callEnded({ ...end, status: 500, outcome: 'validation_failure', report: EVERYTHING });

@@ -1,10 +1,20 @@
 import { setting } from '../setting.ts';
-import { size } from '../setting-values.ts';
+import { duration, size } from '../setting-values.ts';
 
 const MIB = 2 ** 20;
 
 /** The answers that the server keeps for callers that ask again. */
 export const KEPT_ANSWERS_SETTINGS = {
+  /** 0: svc ignores idempotency keys. */
+  idempotencyTtlMs: setting({
+    flag: '--idempotency-ttl <duration>',
+    variable: 'SVC_IDEMPOTENCY_TTL',
+    group: 'Answers',
+    help: 'How long the answer to a call with an Idempotency-Key is kept; 0 turns the header off',
+    parse: duration(0),
+    // Longer than the retries of queues and cron jobs.
+    default: '24h',
+  }),
   /** For all workers together: the primary keeps the answers. */
   cacheMemoryBytes: setting({
     flag: '--cache-memory <size>',

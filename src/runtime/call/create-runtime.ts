@@ -4,6 +4,7 @@ import { err } from '../../base/result.ts';
 import type { Result } from '../../base/result.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
+import { showsState } from '../../schema/type-graph.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import { DeclaredHosts } from '../model/credential-rule.ts';
 import { ConnectionPools } from '../model/http/connection-pools.ts';
@@ -137,6 +138,13 @@ class ProgramRuntime implements FunctionRuntime {
       pause: () => run.pause(),
       resume: () => run.resume(),
     };
+  }
+
+  hasPlainPartials(prepared: PreparedCall): boolean {
+    const call = ready(prepared);
+    const definitions = call.types?.definitions ?? this.#prepare.definitions;
+    const fn = definitions.functions.get(call.functionName) ?? call.fn;
+    return !showsState(fn.returns, definitions);
   }
 
   render(prepared: PreparedCall): Result<readonly Message[], Failure> {

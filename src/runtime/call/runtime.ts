@@ -39,6 +39,8 @@ export interface FunctionRuntime {
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome>;
   /** Starts the same as a stream. The observer is first called on a later turn of the event loop. */
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream;
+  /** True if the final value of the call has the form of its partials: nothing in it has `@stream.with_state`. */
+  hasPlainPartials(prepared: PreparedCall): boolean;
   /** Returns the messages that a call would send to its first client. The credentials of the client can be missing. */
   render(prepared: PreparedCall): Result<readonly Message[], Failure>;
   /**

@@ -123,7 +123,7 @@ function decoded(name: string): string {
 }
 
 const ALLOWED_HEADERS =
-  'authorization, baggage, content-type, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key';
+  'authorization, baggage, content-type, idempotency-key, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key';
 
 /** Answers a CORS preflight, the same for every path: the request itself is checked when it arrives. */
 function preflight(context: RequestContext): void {

@@ -4,12 +4,14 @@ import type { Config } from '../../config/config.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';
+import type { AnswerStore } from '../../policy/answer-store.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { StoreHealth } from '../../policy/store/store.ts';
 import { clientNames } from '../../schema/client-names.ts';
 import type { Program } from '../../schema/program.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { Admission, shareOf } from '../admission.ts';
+import { KeptAnswers } from '../kept-answers.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded, MetricsFormat } from '../protocol.ts';
 import type { ServerState } from '../server-state.ts';
@@ -42,6 +44,7 @@ export interface HttpServices {
   /** Called before svc reads a body, with its size in bytes. */
   readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
+  readonly keptAnswers: KeptAnswers;
   readonly metrics: ProcessMetrics;
   /** Undefined if telemetry is off. */
   readonly telemetry: Telemetry | undefined;
@@ -77,6 +80,7 @@ export type HttpConfig = Pick<
   | 'corsOrigins'
   | 'exposePrompts'
   | 'features'
+  | 'idempotencyTtlMs'
   | 'maxBodyBytes'
   | 'partialIntervalMs'
   | 'requestTimeoutMs'
@@ -102,6 +106,7 @@ export interface ServiceParts {
   readonly runtime: FunctionRuntime;
   readonly program: Pick<Program, 'clients' | 'functions' | 'hash' | 'openapi'>;
   readonly metrics: ProcessMetrics;
+  readonly keptAnswers: AnswerStore;
   readonly metricsText: HttpServices['metricsText'];
   readonly serverState: () => Promise<ServerState>;
   readonly telemetry?: Telemetry | undefined;
@@ -116,6 +121,8 @@ export interface ServiceParts {
 export function createServices(config: Config, parts: ServiceParts): HttpServices {
   const active = new SwapRemoveSet<Drainable>();
   const redactor = parts.redactor ?? new Redactor(config.secrets);
+  const { maxInFlight, maxQueue, workers } = config;
+  const limit = shareOf(maxInFlight, workers) + shareOf(maxQueue, workers);
   const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
   return {
     config,
@@ -127,6 +134,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     localOnly: config.playground && config.apiKey === undefined && listensOnLoopback(config.host),
     wrongKeys: new WrongKeys(active),
     admission: createAdmission(config),
+    keptAnswers: new KeptAnswers({ store: parts.keptAnswers, logger: parts.logger, limit }),
     onBody: parts.onBody ?? (() => undefined),
     metrics: parts.metrics,
     telemetry: parts.telemetry,

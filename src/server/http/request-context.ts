@@ -9,6 +9,8 @@ import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 
+const NO_HEADERS: HeaderList = [];
+
 type AnswerBody = Uint8Array | string | undefined;
 
 /** A request in a handler, with the ways to answer it. */
@@ -20,6 +22,8 @@ export class RequestContext implements CallOrigin {
   readonly startedAt = performance.now();
   /** Undefined if telemetry is off, and for probes. */
   trace: RequestTrace | undefined;
+  /** Headers of the answer that are known before it is. */
+  more: HeaderList = NO_HEADERS;
   /** The function that the request calls. A call ends its trace itself. */
   #functionName: string | undefined;
   /** The code of the failure, or `ok`. */
@@ -53,6 +57,7 @@ export class RequestContext implements CallOrigin {
   /** Adds the headers that every answer has. */
   headers(own: HeaderList): HeaderList {
     const list: Array<readonly [string, string]> = [['x-request-id', this.requestId], ...own];
+    if (this.more.length > 0) list.push(...this.more);
     if (this.services.config.corsOrigins.length > 0) this.#addCorsHeaders(list);
     return list;
   }
@@ -141,7 +146,7 @@ export class RequestContext implements CallOrigin {
 }
 
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, idempotency-replayed, retry-after, server-timing';
 
 export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Problem {
   const message = 'The API key is missing or wrong: send it in the header "x-svc-api-key".';

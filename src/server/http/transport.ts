@@ -99,6 +99,7 @@ export const REQUEST_HEADERS = [
   'baggage',
   'content-encoding',
   'content-type',
+  'idempotency-key',
   'if-none-match',
   'origin',
   'traceparent',

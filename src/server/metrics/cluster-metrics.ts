@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AggregatorRegistry, Counter, Gauge, Registry, type RegistryContentType } from 'prom-client';
 import type { Exemplar, MetricData, MetricsFormat, MetricValue } from '../protocol.ts';
+import type { AnswerCounts } from '../../policy/answer-store.ts';
 import { compareText } from '../../base/json.ts';
 import type { WorkerHandle } from '../worker-handle.ts';
 import { residentBytes } from './process-metrics.ts';
@@ -50,6 +51,17 @@ export class ClusterMetrics {
     labelNames: ['hash', 'version'],
     registers: [this.#own],
   });
+  readonly #answers = new Gauge({ name: 'svc_kept_answers', help: 'Kept answers', registers: [this.#own] });
+  readonly #answerBytes = new Gauge({
+    name: 'svc_kept_answer_bytes',
+    help: 'Memory of kept answers, of which --cache-memory is the limit',
+    registers: [this.#own],
+  });
+  readonly #answerWaits = new Counter({
+    name: 'svc_kept_answer_waits_total',
+    help: 'Waits of calls for the answer of an equal call that ran',
+    registers: [this.#own],
+  });
   #retired: ReadonlyArray<readonly MetricData[]> = [];
   /** Collections that still wait for answers. */
   readonly #collections = new Map<number, Collection>();
@@ -61,6 +73,13 @@ export class ClusterMetrics {
 
   restarted(reason: string): void {
     this.#restarts.inc({ reason });
+  }
+
+  answersKept({ entries, bytes, waits }: AnswerCounts): void {
+    this.#answers.set(entries);
+    this.#answerBytes.set(bytes);
+    this.#answerWaits.reset();
+    this.#answerWaits.inc(waits);
   }
 
   serving(hash: string, version: string): void {

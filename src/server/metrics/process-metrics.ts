@@ -51,6 +51,8 @@ export interface GaugeSources {
   readonly parsed: () => ParseCounts;
   readonly upstream: () => Connections;
   readonly droppedLogLines: () => number;
+  /** Claims on kept answers that got no answer. */
+  readonly failedClaims: () => number;
   /** Absent unless svc exports traces or metrics. */
   readonly telemetry?: { readonly droppedSpans: number; readonly failedMetricExports: number };
 }
@@ -92,6 +94,11 @@ export class ProcessMetrics {
   readonly #reasks = counter('svc_reasks_total', 'Requests for a corrected reply', ['function', 'client', 'outcome']);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
   readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
+  readonly #idempotentCalls = counter(
+    'svc_idempotent_calls_total',
+    'Calls and streams with an idempotency key, by what happened to them',
+    ['function', 'outcome'],
+  );
   readonly #streamCuts = counter(
     'svc_stream_cuts_total',
     'Streams that ended because their reader accepted nothing',
@@ -118,6 +125,11 @@ export class ProcessMetrics {
     if (outcome !== 'ok') this.#failures.add(1, name, outcome);
     this.#duration.observe(durationMs / 1000, name, traceId);
     if (report !== undefined) this.#countReport(name, report, end);
+  }
+
+  /** A call has an idempotency key. Its function exists. */
+  idempotentCall(functionName: string, outcome: 'first' | 'replayed' | 'conflict'): void {
+    this.#idempotentCalls.add(1, functionName, outcome);
   }
 
   /** A stream ended because its reader accepted nothing. */
@@ -149,19 +161,28 @@ export class ProcessMetrics {
       this.#reasks,
       this.#replies,
       this.#losses,
+      this.#idempotentCalls,
       this.#streamCuts,
     ];
     return [...tables.map((table) => table.data()), ...this.#gauges()];
   }
 
   #gauges(): readonly MetricData[] {
-    const { connections, waiting, parseQueue, droppedLogLines } = this.#sources;
+    const { connections, waiting, parseQueue, droppedLogLines, failedClaims } = this.#sources;
     return [
       gauge('svc_connections', 'Open connections of clients', connections()),
       gauge('svc_queue_length', 'Calls that wait for a slot', waiting()),
       gauge('svc_parse_queue_length', 'Replies that wait for a parse thread', parseQueue()),
       {
         ...gauge('svc_log_lines_dropped_total', 'Log lines that could not be written', droppedLogLines()),
+        type: 'counter',
+      },
+      {
+        ...gauge(
+          'svc_answer_claims_failed_total',
+          'Calls that ran because kept answers were not available',
+          failedClaims(),
+        ),
         type: 'counter',
       },
       ...this.#parsing(),

@@ -213,6 +213,7 @@ test('every function has a call and a stream, every status has the shared error'
       '408',
       '413',
       '415',
+      '422',
       '431',
       '500',
       '501',
@@ -237,7 +238,7 @@ test('the server of the document is the root, or the path prefix of a gateway', 
 test('every error has an example with the fields that all errors have', () => {
   const document = programOf({ functions: [] }, { apiKey: true }).openapi;
   const names = Object.keys(resolve('#/components/responses', document) as JsonObject);
-  expect(names).toHaveLength(13);
+  expect(names).toHaveLength(14);
   for (const name of names) {
     const path = `#/components/responses/${name}/content/application~1json/examples`;
     const examples = resolve(path, document) as Readonly<Record<string, unknown>>;
@@ -489,6 +490,7 @@ test('an error has one of the codes of the table, and a call describes its heade
     'x-svc-cost',
     'x-svc-lossy',
     'server-timing',
+    'idempotency-replayed',
   ]);
 });
 

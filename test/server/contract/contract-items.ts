@@ -67,6 +67,10 @@ const ANSWERS: readonly ContractItem[] = [
     rows: (row) => row.status === 503 && row.answerHeaders?.['retry-after'] !== undefined,
   },
   {
+    promise: 'the first answer again for an idempotency key',
+    rows: (row) => row.answerHeaders?.['idempotency-replayed'] === 'true',
+  },
+  {
     promise: 'the prompt in failures only with --expose-prompts',
     tests: ['includes the prompt in a failure only where that is allowed'],
   },

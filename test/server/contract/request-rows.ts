@@ -1,9 +1,20 @@
+import { createHash } from 'node:crypto';
+import type { AnswerStore } from '../../../src/policy/answer-store.ts';
 import { err } from '../../../src/base/result.ts';
 import { lossySuccess, REPORT, success, WARNINGS } from '../support/scripted-runtime.ts';
 import { GREET, JSON_HEADERS, type Row } from './row.ts';
 
 function deep(levels: number): string {
   return `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+}
+
+const IDEMPOTENCY_KEY_RULE = 'has to have 1 to 255 visible ASCII characters, without spaces';
+
+/** A store with the answer "kept" to a request with this body. */
+function keptFor(body: string): AnswerStore['claim'] {
+  const answer = { kind: 'value', json: '"kept"', headers: [['x-svc-client', 'Kept']] };
+  const record = { answer, body: createHash('sha256').update(body).digest('hex') };
+  return () => Promise.resolve({ kind: 'kept', answer: JSON.stringify(record), ageMs: 5_000 });
 }
 
 /** Calls that succeed, and bodies that svc refuses. */
@@ -25,6 +36,54 @@ export const REQUEST_ROWS: readonly Row[] = [
       'access-control-allow-origin': null,
       'x-svc-lossy': null,
     },
+  },
+  {
+    title: 'a call with an idempotency key that no one used runs',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'idempotency-key': 'key-1' },
+    status: 200,
+    answer: 'hello',
+    answerHeaders: { 'idempotency-replayed': null },
+  },
+  {
+    title: 'a call with a used idempotency key and the same body gets the kept answer',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'idempotency-key': 'key-1' },
+    arrange: ({ answers }) => (answers.claim = keptFor('{}')),
+    status: 200,
+    answer: 'kept',
+    answerHeaders: { 'idempotency-replayed': 'true', 'x-svc-client': 'Kept', 'x-svc-attempts': null },
+  },
+  {
+    title: 'a call with a used idempotency key and another body is refused',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'idempotency-key': 'key-1' },
+    arrange: ({ answers }) => (answers.claim = keptFor('{ }')),
+    status: 422,
+    answer: { error: 'idempotency_conflict' },
+    answerHeaders: { 'idempotency-replayed': null },
+  },
+  {
+    title: 'an idempotency key with a space is refused',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'idempotency-key': 'key 1' },
+    status: 400,
+    answer: { error: 'invalid_options', details: [{ path: 'Idempotency-Key', message: IDEMPOTENCY_KEY_RULE }] },
+  },
+  {
+    title: 'an idempotency key of 256 characters is refused',
+    ...GREET,
+    headers: { ...JSON_HEADERS, 'idempotency-key': 'k'.repeat(256) },
+    status: 400,
+    answer: { error: 'invalid_options' },
+  },
+  {
+    title: 'with --idempotency-ttl 0, idempotency keys are ignored',
+    ...GREET,
+    config: { idempotencyTtlMs: 0 },
+    headers: { ...JSON_HEADERS, 'idempotency-key': 'key 1' },
+    status: 200,
+    answer: 'hello',
   },
   {
     title: 'a call reports the losses of its value, which stays bare',

@@ -14,4 +14,5 @@ export const SOURCES: GaugeSources = {
     ],
   }),
   droppedLogLines: () => 0,
+  failedClaims: () => 0,
 };

@@ -118,6 +118,7 @@ export class ScriptedRuntime implements FunctionRuntime {
   onPrepare: (body: unknown) => Result<undefined, Failure> = () => ok(undefined);
   include: PreparedCall['include'] = new Set();
   decidesUpstream = false;
+  plainPartials = true;
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
   has(functionName: string): boolean {
@@ -146,6 +147,10 @@ export class ScriptedRuntime implements FunctionRuntime {
     const stream = new ScriptedStream(context, observer);
     this.streams.push(stream);
     return stream;
+  }
+
+  hasPlainPartials(): boolean {
+    return this.plainPartials;
   }
 
   render(prepared: PreparedCall): ReturnType<FunctionRuntime['render']> {

@@ -1,5 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
+import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
 import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
@@ -25,6 +26,7 @@ export interface TestServer {
   readonly port: number;
   readonly runtime: ScriptedRuntime;
   readonly services: HttpServices;
+  readonly answers: MemoryAnswers;
   readonly transport: Transport;
   readonly log: readonly LogLine[];
   close(): void;
@@ -46,6 +48,7 @@ const CONFIG: Config = {
   logSample: 1,
   slowMs: 0,
   cacheMemoryBytes: 2 ** 20,
+  idempotencyTtlMs: 86_400_000,
   playground: false,
   maxBodyBytes: 10_000,
   requestTimeoutMs: 60_000,
@@ -83,6 +86,7 @@ export async function startServer(
 ): Promise<TestServer> {
   const log: LogLine[] = [];
   const runtime = new ScriptedRuntime();
+  const answers = new MemoryAnswers({ maxBytes: 2 ** 20 });
   const logger = recordingLogger(log);
   const metrics = new ProcessMetrics({ functions: runtime.functionNames, clients: new Set(['Fast']) }, SOURCES);
   const services = createServices(
@@ -91,6 +95,7 @@ export async function startServer(
       logger,
       runtime,
       metrics,
+      keptAnswers: answers,
       version: '1.2.3',
       playground,
       streamLimits: { ...STREAM_LIMITS, ...limits },
@@ -112,7 +117,7 @@ export async function startServer(
   });
   const port = await transport.listen('127.0.0.1', 0);
   const close = () => transport.close();
-  return { url: `http://127.0.0.1:${port}`, port, runtime, services, transport, log, close };
+  return { url: `http://127.0.0.1:${port}`, port, runtime, services, answers, transport, log, close };
 }
 
 function recordingLogger(lines: LogLine[]): Logger {

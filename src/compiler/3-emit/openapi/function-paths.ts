@@ -5,7 +5,7 @@ import type { ComponentSchemas } from './component-schemas.ts';
 import type { Examples } from './examples.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import { warningProperties, type OwnSchemas } from './own-schemas.ts';
-import { callHeaders, errorResponses, parseHeaders, plainHeaders } from './responses.ts';
+import { callHeaders, errorResponses, parseHeaders, plainHeaders, streamHeaders } from './responses.ts';
 import { schemaRef } from './dialect.ts';
 
 const STREAM_TEXT =
@@ -47,15 +47,17 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
     operationId: fn.name,
     summary: summary(fn) ?? `Call ${fn.name}`,
     ...description(fn.documentation),
+    parameters: [IDEMPOTENCY_KEY],
     response: success(CALL_TEXT, callHeaders(), 'application/json', result),
   };
   const stream = {
     operationId: parts.operationIds.allocate(`stream${fn.name}`),
     summary: summary(fn) ?? `Stream ${fn.name}`,
     ...description(fn.documentation, STREAM_TEXT),
+    parameters: [IDEMPOTENCY_KEY],
     response: success(
       'Partial results, then the final one.',
-      plainHeaders(),
+      streamHeaders(),
       'text/event-stream',
       schemaRef(eventName),
     ),
@@ -107,6 +109,14 @@ function betaPaths(
     [`/parse/${fn.name}`, operation(parse, body, parts.apiKey)],
   ];
 }
+
+const IDEMPOTENCY_KEY: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A key that the caller chooses for this call. A repetition with the same key and body gets the answer of the first request, without another call to a model.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
 
 const EXPLAIN = described({ type: 'boolean' }, 'Add `explanation` to the answer: how svc read the reply.');
 

@@ -26,6 +26,11 @@ const HEADERS = {
     'Counts of what the value lacks, such as `dropped=2, defaulted=1`; absent if it lacks nothing.',
   ],
   ServerTiming: ['server-timing', TEXT, 'How long the model and the whole request took, in milliseconds (`dur`).'],
+  IdempotencyReplayed: [
+    'idempotency-replayed',
+    { type: 'boolean' },
+    'True if the answer is that of an earlier request with the same `Idempotency-Key`; otherwise absent.',
+  ],
   RetryAfter: ['retry-after', COUNT, 'The number of seconds after which to retry.'],
   Allow: ['allow', TEXT, 'The methods that the path accepts.'],
   AcceptPost: ['accept-post', TEXT, 'The content types that the path accepts.'],
@@ -44,6 +49,7 @@ const CALL_HEADERS: readonly HeaderComponent[] = [
   'Cost',
   'Lossy',
   'ServerTiming',
+  'IdempotencyReplayed',
 ];
 
 /** The shared headers of the document. */
@@ -56,6 +62,11 @@ export function headerComponents(): JsonObject {
 /** The headers of a successful call. */
 export function callHeaders(): JsonObject {
   return headers(CALL_HEADERS);
+}
+
+/** The headers of a stream. */
+export function streamHeaders(): JsonObject {
+  return headers(['RequestId', 'IdempotencyReplayed']);
 }
 
 /** The headers of a value that svc parsed without a call. */
@@ -81,6 +92,7 @@ const RESPONSE_NAMES = {
   408: 'RequestTimeout',
   413: 'PayloadTooLarge',
   415: 'UnsupportedMediaType',
+  422: 'UnprocessableContent',
   431: 'HeadersTooLarge',
   500: 'InternalError',
   501: 'NotImplemented',

@@ -25,6 +25,11 @@ export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
   return headers;
 }
 
+/** The header of an answer for which no model was asked. */
+export function timing(totalMs: number): readonly [string, string] {
+  return ['server-timing', `total;dur=${totalMs.toFixed(1)}`];
+}
+
 /** The members of `meta`: the facts about a call that its request asks for. */
 const META: Readonly<Record<MetaPart, (report: CallReport, totalMs: number) => unknown>> = {
   usage: ({ usage }) => ({
@@ -62,6 +67,40 @@ export function metaOf(
 ): Readonly<Record<string, unknown>> {
   const meta = Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
   return parts.includes('usage') ? { ...meta, cost: report.cost } : meta;
+}
+
+/** The parts of an answer beside its value, as JSON text: each is empty if the request does not ask for it. */
+export interface AnswerTexts {
+  /** The object `meta`. */
+  readonly meta: string;
+  /** The members that report what the value lacks, without braces. */
+  readonly warnings: string;
+  /** The member `trace`, after a comma. */
+  readonly trace: string;
+}
+
+/** The body of a call: the bare value if the request asks for no parts. The playground asks for the trace alone. */
+export function callBody(json: string, texts: AnswerTexts | undefined): string {
+  if (texts === undefined) return json;
+  const { meta, warnings, trace } = texts;
+  if (meta === '' && warnings === '') return `{"value":${json}${trace}}`;
+  const members = [meta.slice(1, -1), warnings].filter((each) => each !== '').join();
+  return `{"result":${json},"meta":{${members}}${trace}}`;
+}
+
+/** The last message of a stream. */
+export function lastMessage(json: string, texts: AnswerTexts | undefined): string {
+  if (texts === undefined) return `{"final_result":${json}}`;
+  const warnings = texts.warnings === '' ? '' : `,${texts.warnings}`;
+  const meta = texts.meta === '' ? '' : `,"meta":${texts.meta}`;
+  return `{"final_result":${json}${warnings}${meta}${texts.trace}}`;
+}
+
+/** The headers that describe a value, whichever request receives it. */
+const VALUE_HEADERS: ReadonlySet<string> = new Set(['x-svc-client', 'x-svc-model', 'x-svc-lossy']);
+
+export function valueHeaders(report: CallReport): HeaderList {
+  return reportHeaders(report, 0).filter(([name]) => VALUE_HEADERS.has(name));
 }
 
 /** What happened during a call, for the playground: `trace` in the answer. */

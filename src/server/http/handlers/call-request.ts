@@ -1,10 +1,10 @@
 import { NO_PARTS } from '../../../runtime/call/call-options.ts';
 import type { CallContext, CallOutcome, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
-import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Problem } from '../problem.ts';
 import { JSON_TYPE } from '../response-head.ts';
-import { metaParts, reportHeaders, warningMembers } from './answer-parts.ts';
+import { callBody, reportHeaders, timing } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
+import type { KeptValue } from './kept-call.ts';
 
 /** `POST /call/{function}`: one value. */
 export class CallRequest extends FunctionRequest {
@@ -36,20 +36,14 @@ export class CallRequest extends FunctionRequest {
       return;
     }
     const { json } = result.value;
-    const body = this.#include.size === 0 ? json : this.#withParts(result.value, report);
-    this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], body);
+    const texts = this.#include.size === 0 ? undefined : this.mask.textsOf(this.#include, result.value, report);
+    this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], callBody(json, texts));
+    this.keepValue(json, texts, report);
     this.finish({ status: 200, report, responseText: json });
   }
 
-  /** The value and the parts that the request asks for. The playground asks for the trace alone. */
-  #withParts(reply: ParsedReply, report: CallReport): string {
-    const include = this.#include;
-    const trace = include.has('trace') ? this.traceMember(report) : '';
-    if (include.has('trace') && include.size === 1) return `{"value":${reply.json}${trace}}`;
-    const parts = metaParts(include);
-    const facts = parts.length === 0 ? '' : this.meta(parts, report).slice(1, -1);
-    const warnings = include.has('warnings') ? warningMembers(reply) : '';
-    const meta = [facts, warnings].filter((members) => members !== '').join();
-    return `{"result":${reply.json},"meta":{${meta}}${trace}}`;
+  protected override replay({ json, texts, headers }: KeptValue): void {
+    this.context.send(200, [JSON_TYPE, ...headers, timing(this.context.elapsedMs)], callBody(json, texts));
+    this.finish({ status: 200, responseText: json });
   }
 }

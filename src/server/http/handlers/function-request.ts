@@ -1,15 +1,14 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
-import { Redactor } from '../../../logging/redactor.ts';
-import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
 import type { Failure } from '../../../schema/failure.ts';
-import type { MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
-import { metaOf, traceOf } from './answer-parts.ts';
+import { traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
+import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
 import { logRequest, type RequestEnd } from './log-request.ts';
+import { RequestMask } from './request-mask.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -53,9 +52,10 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   protected abstract readonly route: FunctionRoute;
   protected abstract readonly timeoutMs: number;
   #body: JsonBody | undefined;
-  /** The credentials in the body, once an answer, a log line or a span needs them. */
-  #secrets: RequestSecrets | undefined;
+  #mask: RequestMask | undefined;
   #prepared: PreparedCall | undefined;
+  /** The claims on kept answers, if there are any. */
+  #kept: KeptCall | undefined;
   /** The admission counts the request. */
   #entered = false;
   #finished = false;
@@ -110,6 +110,9 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     return undefined;
   }
 
+  /** Answers with the value that is kept for an equal call. Absent if no answer of this kind is kept. */
+  protected replay?(value: KeptValue, prepared: PreparedCall): void;
+
   /** Called when the caller has left, so that no answer is possible. */
   protected left(): void {}
 
@@ -131,40 +134,23 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.refuse(trace === undefined ? of : { ...of, fields: { ...of.fields, trace } }, report);
   }
 
-  /**
-   * The trace of the call as a member of an answer, after a comma, without credentials. An empty string if the request has so many
-   * that svc cannot mask them.
-   */
-  protected traceMember(report: CallReport): string {
-    const trace = this.masked(traceOf(report, this.context.elapsedMs));
-    return trace === undefined ? '' : `,"trace":${trace}`;
-  }
-
-  /** The facts that the request asks for, as JSON text of `meta`, without credentials. */
-  protected meta(parts: readonly MetaPart[], report: CallReport): string {
-    const meta = metaOf(parts, report, this.context.elapsedMs);
-    const masked = this.masked(meta);
-    if (masked !== undefined) return masked;
-    return JSON.stringify({ ...meta, attempts: undefined, raw: undefined, reasoning: undefined, prompt: undefined });
-  }
-
-  /** Facts as JSON text without credentials. Undefined if the request has so many that svc cannot mask them. */
-  protected masked(facts: object): string | undefined {
-    const { tooMany, values } = this.#ownSecrets;
-    if (tooMany !== undefined) return undefined;
-    const json = this.context.services.redactor.redact(JSON.stringify(facts));
-    return values.length === 0 ? json : new Redactor(values).redactValues(json);
-  }
-
-  get #ownSecrets(): RequestSecrets {
-    this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
-    return this.#secrets;
+  /** Keeps the answer for equal calls, if the request or its client asks for it. */
+  protected keepValue(json: string, texts: AnswerTexts | undefined, report: CallReport): void {
+    this.#kept?.keep({ kind: 'value', json, texts, headers: valueHeaders(report) });
   }
 
   protected refuse(of: Problem, report?: CallReport): void {
     if (this.#finished) return;
-    this.answerProblem(this.#withoutSecrets(of));
+    const clean = this.mask.problem(of);
+    this.answerProblem(clean);
+    this.#kept?.keep({ kind: 'problem', problem: clean });
     this.finish({ status: of.status, problem: of, report });
+  }
+
+  /** Few requests need it, and none before its body is read. */
+  protected get mask(): RequestMask {
+    this.#mask ??= new RequestMask(this.context, this.#body);
+    return this.#mask;
   }
 
   protected get finished(): boolean {
@@ -191,6 +177,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   protected finish(end: RequestEnd): void {
     if (this.#finished) return;
     this.#finished = true;
+    this.#kept?.release();
     this.#endWait();
     const { services } = this.context;
     services.active.delete(this);
@@ -207,8 +194,9 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       functionName,
       durationMs,
       body: this.#body,
-      secrets: this.#secrets,
+      secrets: this.#mask?.secrets,
       tags: this.#prepared?.tags,
+      kept: this.#kept?.facts,
       waits: { body: this.#bodyMs, queue: this.#queueMs },
     });
   }
@@ -226,15 +214,6 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const { request, services } = this.context;
     if (!services.runtime.has(this.functionName)) return this.#unknownFunction();
     return mediaTypeProblem(request);
-  }
-
-  /** Masks what the request itself brought as a secret. The redactor of the server masks the rest. */
-  #withoutSecrets(of: Problem): Problem {
-    this.#secrets = requestSecrets(this.#body?.value, this.#body?.text, of.status === 400);
-    const { values } = this.#secrets;
-    if (values.length === 0) return of;
-    const clean = new Redactor(values).redactValues(JSON.stringify({ message: of.message, fields: of.fields }));
-    return { ...of, ...(JSON.parse(clean) as Pick<Problem, 'message' | 'fields'>) };
   }
 
   #unknownFunction(): Problem {
@@ -307,7 +286,34 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** The transport calls this once no other request in the same packet can end the call. */
   alone(): void {
-    this.guarded(() => this.#enter());
+    this.guarded(() => this.#claimAnswer());
+  }
+
+  #claimAnswer(): void {
+    const body = this.#body;
+    if (this.#finished || body === undefined) return;
+    const kept = this.replay === undefined ? undefined : keptCall(this.context, this.functionName, body);
+    if (kept === undefined) this.#enter();
+    else if (kept.ok) this.#waitForAnswer(kept.value);
+    else this.fail(kept.failure);
+  }
+
+  #waitForAnswer(kept: KeptCall): void {
+    this.#kept = kept;
+    const remainingMs = () => (this.#finished ? 0 : this.timeoutMs - this.context.elapsedMs);
+    kept.claim(remainingMs, this.timeoutMs).then(
+      (outcome) => this.guarded(() => !this.#finished && this.#claimed(kept, outcome)),
+      (error: unknown) => this.crashed(error),
+    );
+  }
+
+  #claimed(kept: KeptCall, outcome: ClaimOutcome): void {
+    this.context.more = kept.headers;
+    const prepared = this.#prepared;
+    if (outcome.kind === 'run') this.#enter();
+    else if (outcome.kind === 'refused') this.refuse(outcome.problem);
+    else if (outcome.answer.kind === 'problem') this.refuse(outcome.answer.problem);
+    else if (prepared !== undefined) this.replay?.(outcome.answer, prepared);
   }
 
   #enter(): void {
@@ -335,7 +341,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   #callContext(): CallContext {
     const deadlineMs = Math.max(1, this.timeoutMs - this.context.elapsedMs);
     const { requestId, trace } = this.context;
-    if (trace?.recordsContents === true) trace.mask(requestMask(this.#ownSecrets));
+    if (trace?.recordsContents === true) trace.mask(this.mask.text());
     return { requestId, cancellation: this.cancellation, deadlineMs, observer: trace };
   }
 
@@ -346,12 +352,6 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const of = problemOf({ code: 'cancelled', message: 'the caller left' });
     this.finish({ status: of.status, problem: of });
   }
-}
-
-function requestMask({ values, tooMany }: RequestSecrets): (text: string) => string {
-  if (tooMany !== undefined) return () => `[not recorded: the request contains ${tooMany} credentials]`;
-  const redactor = new Redactor(values);
-  return (text) => redactor.redactValues(text);
 }
 
 function shareUsed(places: number, share: number): Failure {

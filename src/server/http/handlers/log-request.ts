@@ -1,3 +1,4 @@
+import type { KeptAnswerFields } from '../../../logging/request-log.ts';
 import type { RequestSecrets } from '../../../logging/request-secrets.ts';
 import type { CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Problem } from '../problem.ts';
@@ -25,12 +26,14 @@ interface EndedRequest {
   readonly body: JsonBody | undefined;
   readonly secrets: RequestSecrets | undefined;
   readonly tags: PreparedCall['tags'] | undefined;
+  /** Absent if the request asks for no kept answer. */
+  readonly kept: KeptAnswerFields | undefined;
 }
 
 /** Writes the log line of a request, if its level and the share of logged requests ask for it. */
 export function logRequest(context: RequestContext, ended: EndedRequest): void {
   const { request, requestId, services } = context;
-  const { end, durationMs, waits, body, secrets, tags, functionName } = ended;
+  const { end, durationMs, waits, body, secrets, tags, kept, functionName } = ended;
   const { report, problem, status } = end;
   const { requestLog } = services;
   const level = requestLog.levelOf(status, durationMs);
@@ -44,6 +47,7 @@ export function logRequest(context: RequestContext, ended: EndedRequest): void {
     ms: durationMs,
     functionName,
     tags,
+    kept,
     client: report?.client === undefined ? undefined : shortName(report.client),
     model: report?.model === undefined ? undefined : shortName(report.model),
     attempts: report?.attempts.length,

@@ -2,16 +2,15 @@ import { NO_PARTS } from '../../../runtime/call/call-options.ts';
 import type {
   CallContext,
   CallOutcome,
-  CallReport,
   FunctionStream,
   PreparedCall,
   StreamObserver,
 } from '../../../runtime/call/runtime.ts';
-import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
-import { metaParts, reportHeaders, warningMembers } from './answer-parts.ts';
+import { lastMessage, reportHeaders, timing } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
+import type { KeptValue } from './kept-call.ts';
 
 /** Text is read this much after the next partial is due, because timers are inexact: that partial then includes it. */
 const AFTER_DUE_MS = 2;
@@ -140,7 +139,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     const reasoning = this.#reasoning;
     if (reasoning === '') return;
     this.#reasoning = '';
-    const json = this.masked({ reasoning });
+    const json = this.mask.facts({ reasoning });
     if (json !== undefined) this.#sendDelta(json);
   }
 
@@ -165,18 +164,18 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
     if (this.#events.writable) this.#sendReasoning();
     const { json } = result.value;
-    const parts = this.#include.size === 0 ? '' : this.#parts(result.value, report);
-    this.#events.last(`{"final_result":${json}${parts}}`);
+    const texts = this.#include.size === 0 ? undefined : this.mask.textsOf(this.#include, result.value, report);
+    this.#events.last(lastMessage(json, texts));
+    this.keepValue(json, texts, report);
     this.finish({ status: 200, report, responseText: json, partials: this.#partials });
   }
 
-  /** The parts that the request asks for, as members after the value. */
-  #parts(reply: ParsedReply, report: CallReport): string {
-    const parts = metaParts(this.#include);
-    const warnings = this.#include.has('warnings') ? `,${warningMembers(reply)}` : '';
-    const meta = parts.length === 0 ? '' : `,"meta":${this.meta(parts, report)}`;
-    const trace = this.#text === undefined ? '' : this.traceMember(report);
-    return `${warnings}${meta}${trace}`;
+  protected override replay({ json, texts, headers }: KeptValue, prepared: PreparedCall): void {
+    this.#events.open(this.context.headers([...headers, timing(this.context.elapsedMs)]));
+    const hasPartial = this.context.services.runtime.hasPlainPartials(prepared);
+    if (hasPartial) this.#events.event(`{"partial_result":${json}}`);
+    this.#events.last(lastMessage(json, texts));
+    this.finish({ status: 200, responseText: json, partials: hasPartial ? 1 : 0 });
   }
 
   #stop(): void {

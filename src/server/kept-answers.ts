@@ -1,0 +1,68 @@
+import type { AnswerStore, Claim } from '../policy/answer-store.ts';
+import type { Logger } from '../logging/logger.ts';
+
+/**
+ * How long one claim waits; then it is made again. A primary that hangs holds a call up a little longer than this, and a caller that
+ * has left stops waiting within this time.
+ */
+const WAIT_MS = 2_000;
+
+/** A store that fails does so for every call. */
+const WARNING_MS = 60_000;
+
+export interface KeptAnswersOptions {
+  readonly store: AnswerStore;
+  readonly logger: Logger;
+  /** The most claims at once. Calls that wait hold their bodies in memory, like calls that wait for a slot. */
+  readonly limit: number;
+}
+
+/** Claims kept answers for the calls of one worker. */
+export class KeptAnswers {
+  readonly #store: AnswerStore;
+  readonly #logger: Logger;
+  readonly #limit: number;
+  #claims = 0;
+  #failures = 0;
+  #warnedAt = -Infinity;
+
+  constructor({ store, logger, limit }: KeptAnswersOptions) {
+    this.#store = store;
+    this.#logger = logger;
+    this.#limit = limit;
+  }
+
+  /** The claims so far that the store did not answer. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /**
+   * Claims a key, and waits for another call that owns it until `remainingMs` returns 0; then the claim is `busy`. `full`: too many
+   * calls wait. `failed`: the store does not work, and the call goes on without it. Never rejects.
+   */
+  async claim(key: string, remainingMs: () => number): Promise<Claim | 'full' | 'failed'> {
+    if (this.#claims >= this.#limit) return 'full';
+    this.#claims += 1;
+    try {
+      for (let left = remainingMs(); left > 0; left = remainingMs()) {
+        const claim = await this.#store.claim(key, Math.min(WAIT_MS, left));
+        if (claim.kind !== 'busy') return claim;
+      }
+      return { kind: 'busy' };
+    } catch (error) {
+      this.#failed(error);
+      return 'failed';
+    } finally {
+      this.#claims -= 1;
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#failures += 1;
+    const now = performance.now();
+    if (now - this.#warnedAt < WARNING_MS) return;
+    this.#warnedAt = now;
+    this.#logger.warn({ err: error }, 'kept answers are not available, so calls run as if none were kept');
+  }
+}

@@ -1,0 +1,213 @@
+import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { waitUntil } from '../support/load.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { readStream } from '../support/sse.ts';
+import { RESUME_FILES } from './definitions.ts';
+
+const WORKERS = 4;
+const BODY = JSON.stringify({ text: 'hello', times: 2 });
+const TEXT = 'HELLO HELLO';
+const PASSWORD = 'open sesame, please';
+
+let fake: FakeProvider;
+let server: RunningServer;
+
+function start(...flags: readonly string[]): Promise<RunningServer> {
+  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
+  return startServer({ files: RESUME_FILES, flags: ['--workers', String(WORKERS), ...flags], env });
+}
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  server = await start();
+});
+beforeEach(() => {
+  fake.clear();
+  fake.answer(reply(TEXT));
+});
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+  await fake.close();
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly json: unknown;
+}
+
+interface Sent {
+  readonly answer: Promise<Answer>;
+  readonly request: ClientRequest;
+}
+
+/** Sends a call over a new connection, so that any worker can receive it. */
+function send(url: string, { key = 'k', body = BODY }: { readonly key?: string; readonly body?: string }): Sent {
+  const agent = new Agent({ keepAlive: false });
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'idempotency-key': key,
+    'x-svc-api-key': PASSWORD,
+  };
+  const request = httpRequest(`${url}/call/Shout`, { method: 'POST', agent, headers });
+  const answer = new Promise<Answer>((resolve, reject) => {
+    request.on('response', (response) => {
+      let text = '';
+      response.on('data', (part: Buffer) => (text += part.toString()));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, json: JSON.parse(text) as unknown }),
+      );
+    });
+    request.on('error', reject);
+  });
+  request.end(body);
+  return { answer, request };
+}
+
+function call(url: string, options: { readonly key?: string; readonly body?: string } = {}): Promise<Answer> {
+  return send(url, options).answer;
+}
+
+/** Answers of the model that the test releases. */
+function holdAnswers(): { readonly release: (behaviour?: ReturnType<typeof status>) => void } {
+  const holds: Array<(behaviour: ReturnType<typeof status>) => void> = [];
+  const released = new Promise<ReturnType<typeof status>>((resolve) => holds.push(resolve));
+  fake.answer(async (request, wire) => (await released)(request, wire));
+  return { release: (behaviour = reply(TEXT)) => holds[0]?.(behaviour) };
+}
+
+/** The value of a metric without labels, or with exactly these. */
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`, { headers: { 'x-svc-api-key': PASSWORD } })).text();
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1] ?? 0,
+  );
+}
+
+/** Waits until one worker has a call in flight, and returns its process id. */
+async function busyWorker(url: string): Promise<number> {
+  let pid: number | undefined;
+  await waitUntil('a worker with a call', async () => {
+    const answer = await fetch(`${url}/_debug/status`, { headers: { 'x-svc-api-key': PASSWORD } });
+    const { workers } = (await answer.json()) as {
+      readonly workers: ReadonlyArray<{ readonly pid: number; readonly in_flight: number }>;
+    };
+    pid = workers.find((worker) => worker.in_flight > 0)?.pid;
+    return pid !== undefined;
+  });
+  return pid ?? 0;
+}
+
+/** Waits until this many calls of the server are in flight. */
+function inFlight(url: string, calls: number): Promise<void> {
+  return waitUntil(`${calls} calls in flight`, async () => {
+    return (await metric(url, 'svc_requests_in_flight{route="call"}')) === calls;
+  });
+}
+
+test('a hundred concurrent calls with one key reach the model once, in whichever workers they are', async () => {
+  const model = holdAnswers();
+  const all = Array.from({ length: 100 }, () => call(server.url, { key: 'hundred' }));
+  await inFlight(server.url, 100);
+  await waitUntil('99 calls that wait', async () => (await metric(server.url, 'svc_kept_answer_waits_total')) >= 99);
+  await waitUntil('the call of the model', () => fake.requests.length === 1);
+  model.release();
+  const answers = await Promise.all(all);
+  for (const { status: code, json } of answers) expect([code, json]).toEqual([200, TEXT]);
+  expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(99);
+  expect(fake.requests).toHaveLength(1);
+  expect(await metric(server.url, 'svc_kept_answers')).toBe(1);
+  expect(await metric(server.url, 'svc_kept_answer_bytes')).toBeGreaterThan(100);
+});
+
+test('another body with the same key gets 422 in every worker', async () => {
+  await call(server.url, { key: 'bodies' });
+  const others = await Promise.all(
+    Array.from({ length: 20 }, () => call(server.url, { key: 'bodies', body: `${BODY} ` })),
+  );
+  for (const { status: code, json } of others) {
+    expect([code, json]).toEqual([422, expect.objectContaining({ error: 'idempotency_conflict' })]);
+  }
+  expect(fake.requests).toHaveLength(1);
+});
+
+test('when the first call fails, the next one runs, and the others get its answer', async () => {
+  const model = holdAnswers();
+  const first = send(server.url, { key: 'fails' });
+  await waitUntil('the call of the model', () => fake.requests.length === 1);
+  const others = Array.from({ length: 10 }, () => call(server.url, { key: 'fails' }));
+  await inFlight(server.url, 11);
+  fake.answer(reply(TEXT));
+  model.release(status(400, { error: { message: 'no' } }));
+  expect((await first.answer).status).toBe(502);
+  const answers = await Promise.all(others);
+  for (const { json } of answers) expect(json).toBe(TEXT);
+  expect(fake.requests).toHaveLength(2);
+});
+
+test('callers that leave while they wait disturb no one, and one that leaves while its call runs lets the next one run', async () => {
+  const model = holdAnswers();
+  const first = send(server.url, { key: 'leaves' });
+  await waitUntil('the call of the model', () => fake.requests.length === 1);
+  const waiting = Array.from({ length: 6 }, () => send(server.url, { key: 'leaves' }));
+  await inFlight(server.url, 7);
+  const leavers = [first, ...waiting.slice(0, 3)];
+  const left = leavers.map(({ answer }) => answer.catch(() => 'left'));
+  for (const { request } of leavers) request.destroy();
+  expect(await Promise.all(left)).toEqual(Array(4).fill('left'));
+  await waitUntil('the second call of the model', () => fake.requests.length === 2);
+  model.release();
+  for (const { answer } of waiting.slice(3)) expect((await answer).json).toBe(TEXT);
+  expect(fake.requests).toHaveLength(2);
+});
+
+test('a stream replays the value of a call', async () => {
+  const { json } = await call(server.url, { key: 'stream' });
+  const headers = { 'idempotency-key': 'stream' };
+  const stream = await readStream(`${server.url}/stream/Shout`, JSON.parse(BODY) as unknown, headers);
+  expect(stream.headers.get('idempotency-replayed')).toBe('true');
+  expect(stream.messages.map(({ data }) => data)).toEqual([{ partial_result: json }, { final_result: json }]);
+  expect(fake.requests).toHaveLength(1);
+});
+
+test('a worker that dies releases its call, and a waiting one runs', async () => {
+  const own = await startServer({
+    files: RESUME_FILES,
+    flags: ['--workers', String(WORKERS)],
+    env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k', SVC_PASSWORD: PASSWORD },
+  });
+  const model = holdAnswers();
+  const first = call(own.url, { key: 'dies' }).catch(() => 'cut');
+  const owner = await busyWorker(own.url);
+  const others = Array.from({ length: 20 }, () => call(own.url, { key: 'dies' }).catch(() => 'cut'));
+  await inFlight(own.url, 21);
+  process.kill(owner, 'SIGKILL');
+  expect(await first).toBe('cut');
+  await waitUntil('the second call of the model', () => fake.requests.length === 2);
+  model.release();
+  const answers = await Promise.all(others);
+  const finished = answers.filter((answer) => typeof answer !== 'string');
+  expect(finished.length).toBeGreaterThan(0);
+  for (const { json } of finished) expect(json).toBe(TEXT);
+  expect(fake.requests).toHaveLength(2);
+  expect(await own.stop()).toBe(0);
+});
+
+test('a drain waits for the calls that wait for an answer', async () => {
+  const own = await start();
+  const model = holdAnswers();
+  const all = Array.from({ length: 20 }, () => call(own.url, { key: 'drain' }));
+  await inFlight(own.url, 20);
+  const stopped = own.stop();
+  await waitUntil('the drain', () => own.output().includes('stopping'));
+  model.release();
+  for (const { json } of await Promise.all(all)) expect(json).toBe(TEXT);
+  expect(await stopped).toBe(0);
+  expect(fake.requests).toHaveLength(1);
+});

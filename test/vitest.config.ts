@@ -25,7 +25,8 @@ function builtProgram(name: string, fileParallelism = false): TestProjectInlineC
 }
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
-// `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators` and `manifests` need `npm ci` in their folders, `manifests` also needs Helm,
+// `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators`,
+// `manifests` and `package` need `npm ci` in their folders, `manifests` also needs Helm,
 // and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -49,6 +50,7 @@ export default defineConfig({
             'gateways',
             'generators',
             'manifests',
+            'package',
             'readers',
             'telemetry',
           ].map((name) => `test/${name}/**`),
@@ -64,6 +66,7 @@ export default defineConfig({
       builtProgram('gateways'),
       builtProgram('generators'),
       builtProgram('manifests'),
+      builtProgram('package'),
       builtProgram('readers'),
       builtProgram('telemetry'),
     ],

@@ -18,6 +18,7 @@ const LOCK_FILES = [
   'package-lock.json',
   'test/generators/package-lock.json',
   'test/manifests/package-lock.json',
+  'test/package/package-lock.json',
   'test/diagnostics/official-schema/package-lock.json',
 ];
 
@@ -55,6 +56,10 @@ const PINNED = /@(?:sha256:[\da-f]{64}|[\da-f]{40})$/u;
  */
 const UNPINNED: ReadonlySet<string> = new Set([
   'Dockerfile: node:22-bookworm-slim',
+  '.github/workflows/release.yml: actions/checkout@v4',
+  '.github/workflows/release.yml: actions/download-artifact@v4',
+  '.github/workflows/release.yml: actions/setup-node@v4',
+  '.github/workflows/release.yml: actions/upload-artifact@v4',
   '.github/workflows/search.yml: actions/checkout@v4',
   '.github/workflows/search.yml: actions/setup-node@v4',
   '.github/workflows/test.yml: actions/checkout@v4',

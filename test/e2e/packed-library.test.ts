@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -15,7 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { linksIn } from '../docs/markdown.ts';
 
 // A program that uses svc as its users do: with the packed package in node_modules, and nothing else.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -245,21 +243,6 @@ export type Event = FunctionEvent<string>;
   // Without --skipLibCheck, TypeScript checks the declarations too.
   const output = run(join(ROOT, 'node_modules/.bin/tsc'), [...flags, '--noEmit', ...STRICT, file], project);
   expect(output).toBe('');
-});
-
-test('every link in the pages of the package leads to a file of the package', () => {
-  const pages = sizes(installed)
-    .map(([path]) => path)
-    // Contributors read that page in a checkout.
-    .filter((path) => path.endsWith('.md') && path !== '.github/CONTRIBUTING.md');
-  expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/library.md']));
-  const dead = pages.flatMap((page) =>
-    linksIn(readFileSync(join(installed, page), 'utf8'))
-      .map((url) => url.split('#')[0] ?? '')
-      .filter((target) => target !== '' && !existsSync(join(installed, page, '..', target)))
-      .map((target) => `${page}: ${target}`),
-  );
-  expect(dead).toEqual([]);
 });
 
 test('the command in the package writes a first function, and its tests pass', () => {

@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The Node executable that runs the server; by default that of this process. */
   readonly node?: string;
+  /** The program; by default that of this checkout. */
+  readonly main?: string;
   /** Receives the process before it serves. */
   readonly onSpawn?: (child: ChildProcess) => void;
 }
@@ -107,12 +109,14 @@ interface Surroundings {
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
   readonly node?: string | undefined;
+  readonly main?: string | undefined;
 }
 
-function spawnSvc(args: readonly string[], { env, cwd, node = process.execPath }: Surroundings): ChildProcess {
+function spawnSvc(args: readonly string[], around: Surroundings): ChildProcess {
+  const { env, cwd, node = process.execPath, main = SVC_MAIN } = around;
   // Only the variables that a process needs, so that no key or setting of the developer's shell changes an outcome.
   const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
-  return spawn(node, [SVC_MAIN, ...args], {
+  return spawn(node, [main, ...args], {
     env: { ...bare, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

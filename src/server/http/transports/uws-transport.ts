@@ -13,6 +13,16 @@ const SHORT_TURN_MS = 1;
 /** Less than the time of a drain between the end of accepting and the first connection that it closes. */
 const SHORT_TURN_WITHIN_MS = 200;
 
+async function loadUws(): Promise<Uws> {
+  try {
+    return await import('uWebSockets.js');
+  } catch (error) {
+    const here = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
+    const advice = 'svc has it for Node 20 and 22 on Linux with glibc. Use --transport auto or --transport node.';
+    throw new Error(`The binary of uWebSockets.js does not load in ${here}: ${advice}`, { cause: error });
+  }
+}
+
 /** uWebSockets.js behind the guards that it needs: `UwsExchange`, `Framing` and the turn clock describe them. */
 export class UwsTransport implements Transport {
   readonly name = 'uws';
@@ -25,7 +35,7 @@ export class UwsTransport implements Transport {
 
   /** Throws where the library has no binary for this platform and version of Node. */
   static async load(options: TransportOptions): Promise<UwsTransport> {
-    return new UwsTransport(await import('uWebSockets.js'), options);
+    return new UwsTransport(await loadUws(), options);
   }
 
   constructor(uws: Uws, options: TransportOptions) {

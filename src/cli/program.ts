@@ -3,6 +3,7 @@ import { SETTINGS } from '../config/config.ts';
 import type { SettingKey } from '../config/config.ts';
 import { ProcessSignals } from '../server/process-signals.ts';
 import { redactShapes } from '../logging/credential-shapes.ts';
+import { BATCH_OPTIONS } from './batch-options.ts';
 import { addSettings, createInvocation } from './invocation.ts';
 import type { Invocation, Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
@@ -158,6 +159,17 @@ export const COMMANDS: readonly CommandDescription[] = [
     settings: [],
     presets: { manyPaths: true },
     run: async (invocation) => (await import('./commands/logs.ts')).logsCommand(invocation),
+  },
+  {
+    name: 'batch',
+    help: 'Ask a function about every row of a file',
+    group: GROUPS.call,
+    argument: ['<function>', 'The name of the function'],
+    options: BATCH_OPTIONS,
+    settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss', 'prices'],
+    presets: { manyPaths: true },
+    refusal: 2,
+    run: async (invocation) => (await import('./commands/batch.ts')).batchCommand(invocation),
   },
   {
     name: 'openapi',

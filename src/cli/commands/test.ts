@@ -19,6 +19,7 @@ import type { Program } from '../../schema/program.ts';
 import type { TestType } from '../../schema/test.ts';
 import { compileDefinitions, compileOptions, type Compiled } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
+import { INTERRUPTED, Interrupts } from '../interrupts.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
 import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
@@ -27,9 +28,6 @@ import { locateTests } from '../test-paths.ts';
 
 /** The exit code of tests that could not run: bad usage, definitions with errors, or no test. */
 const NOTHING_RAN = 2;
-
-/** The exit code of a program that an interrupt ended, as shells report it: 128 and the number of SIGINT. */
-const INTERRUPTED = 130;
 
 /**
  * `svc test`: runs the `test` blocks of the definitions. Returns 0 if all pass, 1 if one fails, 2 if none could run, and 130
@@ -257,33 +255,4 @@ function createDirectory(path: string): string | undefined {
   } catch (error) {
     return messageOf(error);
   }
-}
-
-/** The interrupts of the person at the terminal. The second one ends the process. */
-class Interrupts {
-  count = 0;
-  #waiting: (() => void)[] = [];
-
-  constructor() {
-    process.on('SIGINT', this.#interrupt);
-    process.on('SIGTERM', this.#interrupt);
-  }
-
-  /** Resolves with the next interrupt. */
-  next(): Promise<'interrupted'> {
-    return new Promise((resolve) => void this.#waiting.push(() => resolve('interrupted')));
-  }
-
-  close(): void {
-    process.off('SIGINT', this.#interrupt);
-    process.off('SIGTERM', this.#interrupt);
-  }
-
-  readonly #interrupt = (): void => {
-    this.count += 1;
-    if (this.count > 1) process.exit(INTERRUPTED);
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
-  };
 }

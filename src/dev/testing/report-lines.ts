@@ -2,7 +2,7 @@ import { visible } from '../../diagnostics/code-frame.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
 import { decimal } from '../../schema/price-list.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
-import type { RunFailure } from './test-results.ts';
+import type { RunFailure } from '../run-failure.ts';
 
 /** `312 ms`, `1.2 s`. */
 export function duration(ms: number): string {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { ConditionOutcome, ValueCheck } from '../../runtime/call/test-conditions.ts';
 import type { Message } from '../../schema/message.ts';
-import type { Violation } from '../../schema/violation.ts';
+import type { RunFailure } from '../run-failure.ts';
 import type { SelectedTest } from './select-tests.ts';
 
 /** One call of a function by a test, and what became of it. */
@@ -26,14 +26,6 @@ export interface TestRun {
   readonly outputTokens?: number;
   /** US dollars. Absent if a price or a count is unknown, and for recorded replies. */
   readonly cost?: number;
-}
-
-export interface RunFailure {
-  /** A code of a failed call; or `not_recorded`, or `invalid_test` for a test that cannot run. */
-  readonly code: string;
-  /** One or more sentences. */
-  readonly message: string;
-  readonly details?: readonly Violation[];
 }
 
 /** One test of one function with one client, repeated as often as the user asks. */

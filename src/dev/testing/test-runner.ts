@@ -15,15 +15,15 @@ import type {
 } from '../../runtime/call/runtime.ts';
 import { evaluateTest, withoutChecks } from '../../runtime/call/test-conditions.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
-import type { Failure } from '../../schema/failure.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message } from '../../schema/message.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
+import { failureOf, type RunFailure } from '../run-failure.ts';
 import type { RecordedReply, RecordingKey, Recordings } from './recordings.ts';
 import type { SelectedTest } from './select-tests.ts';
 import { testArguments } from './test-arguments.ts';
-import type { RunFailure, TestRun } from './test-results.ts';
+import type { TestRun } from './test-results.ts';
 
 export interface RunnerSettings {
   /** For `env.X` and the providers' keys. */
@@ -221,15 +221,6 @@ function invalid(message: string): RunFailure {
 
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Advice for callers of the server, which the person at a terminal does not need. */
-const ADVICE_FOR_CALLERS = / Set it for the server, or send it in "env" of the request's options$/u;
-
-function failureOf(failure: Failure): RunFailure {
-  const message = failure.message.replace(ADVICE_FOR_CALLERS, ' Set it, or add it to .env.');
-  const details = 'details' in failure ? { details: failure.details } : {};
-  return { code: failure.code, message, ...details };
 }
 
 /** What a report states about the model, for the reader of a test. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { excessOfJson } from '../../base/scan-json.ts';
+import { excessOfJson, MAX_ARGUMENT_VALUES } from '../../base/scan-json.ts';
 import { problem, type Problem } from './problem.ts';
 import type { HttpRequest } from './transport.ts';
 
@@ -10,12 +10,6 @@ const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^+-]+\+)?json\s*(?:;\s*charset\s*
 
 /** The pattern takes quadratic time on a long run of spaces. */
 const LONGEST_TYPE = 200;
-
-/**
- * The most members of objects and entries of lists. Up to this number, each step of a call (checks, prompt, log) takes less
- * than 50 ms of the event loop, at up to a microsecond per value. A prompt with that many values has more than 100,000 tokens.
- */
-const MAX_VALUES = 50_000;
 
 export interface JsonBody {
   readonly text: string;
@@ -47,7 +41,7 @@ function unsupported(message: string, header: string, accepted: string): Problem
  */
 export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
   if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));
-  const excess = excessOfJson(bytes, MAX_VALUES);
+  const excess = excessOfJson(bytes, MAX_ARGUMENT_VALUES);
   if (excess !== undefined) return err(problem('invalid_json', `The body ${excess}.`));
   const text = textOf(bytes);
   if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));

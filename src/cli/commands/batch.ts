@@ -1,0 +1,305 @@
+import { resolve } from 'node:path';
+import { openSync, closeSync, statSync } from 'node:fs';
+import { didYouMean } from '../../base/suggestion.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { createTypeSource } from '../../compiler/type-source.ts';
+import { readFault } from '../../config/environment.ts';
+import { csvAnswers, JSON_ANSWERS, type AnswerFormat } from '../../dev/batch/answer-format.ts';
+import { AnswersFile, writeFault } from '../../dev/batch/answers-file.ts';
+import { claimAnswers, lockAnswers } from '../../dev/batch/batch-state.ts';
+import { InProcessCaller, type RowCaller } from '../../dev/batch/call-in-process.ts';
+import { describeServer, ServerCaller } from '../../dev/batch/call-server.ts';
+import type { InputRows } from '../../dev/batch/input-rows.ts';
+import { BatchProgress } from '../../dev/batch/progress.ts';
+import { delimiterOf, inputRows, scanInput, type InputFacts } from '../../dev/batch/read-input.ts';
+import { BatchRun } from '../../dev/batch/run-batch.ts';
+import { ServerClient } from '../../dev/batch/server-client.ts';
+import { functionsIn, signatureOf, type Signature } from '../../dev/batch/signature.ts';
+import { Redactor } from '../../logging/redactor.ts';
+import { batchOptions, type BatchOptions } from '../batch-options.ts';
+import { compileDefinitions } from '../compile-definitions.ts';
+import { testSecrets } from '../definition-secrets.ts';
+import { INTERRUPTED, Interrupts } from '../interrupts.ts';
+import type { Invocation } from '../invocation.ts';
+import { prettyReport, summaryLine } from '../pretty-report.ts';
+import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
+
+/** The exit code of a batch that asked about no row: bad usage, definitions with errors, or files that svc cannot use. */
+const NOTHING_RAN = 2;
+
+/** A server that answers later has lost the call: it ends a call after its own `--request-timeout`. */
+const SERVER_MARGIN_MS = 30_000;
+
+/**
+ * `svc batch`: asks a function about every row of a file. Returns 0 if all rows have a value, 1 if some failed or the batch had to
+ * stop, 2 if it could not begin, and 130 after an interrupt.
+ */
+export async function batchCommand(invocation: Invocation): Promise<ExitCode> {
+  const [functionName = ''] = invocation.paths;
+  const interrupts = new Interrupts();
+  try {
+    return await new BatchCommand(invocation, functionName, interrupts).run();
+  } finally {
+    interrupts.close();
+  }
+}
+
+/** The function to ask, in this process or on a server. */
+interface Target {
+  readonly openapi: JsonObject;
+  readonly hash: string;
+  /** `run`: the beginning of idempotency keys. */
+  readonly caller: (run: string) => RowCaller;
+}
+
+/** The files of a batch, after everything about them is checked. */
+interface BatchFiles {
+  readonly input: InputRows;
+  readonly facts: InputFacts;
+  readonly answers: AnswersFile;
+  readonly run: string;
+}
+
+class BatchCommand {
+  readonly #invocation: Invocation;
+  readonly #options: BatchOptions;
+  readonly #functionName: string;
+  readonly #interrupts: Interrupts;
+  readonly #status: StatusLine;
+
+  constructor(invocation: Invocation, functionName: string, interrupts: Interrupts) {
+    this.#invocation = invocation;
+    this.#options = batchOptions(invocation.options);
+    this.#functionName = functionName;
+    this.#interrupts = interrupts;
+    this.#status = new StatusLine(invocation.terminal);
+  }
+
+  async run(): Promise<ExitCode> {
+    const { terminal } = this.#invocation;
+    const { out, server } = this.#options;
+    const usage = this.#usageProblem();
+    if (usage !== undefined) return refuse(terminal, usage);
+    const target = server === undefined ? this.#compile() : await this.#connect(server);
+    if (!target.ok) return refuse(terminal, target.failure);
+    const lock = writable(out, () => lockAnswers(out));
+    if (!lock.ok) return refuse(terminal, lock.failure);
+    try {
+      const files = await this.#openFiles(target.value);
+      return files.ok ? await this.#ask(target.value, files.value) : refuse(terminal, files.failure);
+    } finally {
+      lock.value();
+    }
+  }
+
+  #usageProblem(): string | undefined {
+    const { input, out, server } = this.#options;
+    const { flags } = this.#invocation;
+    const local = (['from', 'prices', 'onLoss'] as const).find((key) => flags[key] !== undefined);
+    if (server !== undefined && local !== undefined) {
+      const flag = local === 'onLoss' ? 'on-loss' : local;
+      return `--${flag} has no effect on a server: pass it to "svc serve", or leave out --server`;
+    }
+    for (const [flag, path] of [
+      ['--in', input],
+      ['--out', out],
+    ] as const) {
+      const format = delimiterOf(path);
+      if (!format.ok) return `${flag}: ${format.failure}`;
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found !== undefined && !found.isFile()) return `${flag}: "${path}" is not a file`;
+    }
+    if (resolve(input) === resolve(out)) return '--in and --out name the same file';
+    const fault = readProblem(input);
+    return fault === undefined ? undefined : `--in: "${input}" cannot be read: ${fault}`;
+  }
+
+  #compile(): Result<Target, string> {
+    const { config, terminal } = this.#invocation;
+    const compiled = compileDefinitions(config);
+    if (!compiled.ok) return compiled;
+    const { program, files } = compiled.value;
+    const everyWarning = config.features.includes('display_all_warnings');
+    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning }));
+    if (program === undefined) return err(`no row was asked. ${summaryLine(compiled.value)}`);
+    const redactor = new Redactor(testSecrets(config, program, []));
+    const { env, requestTimeoutMs: timeoutMs, onLoss, priceList: prices } = config;
+    const typeSource = createTypeSource(program, files);
+    const redact = (text: string): string => redactor.redactValues(text);
+    const settings = { env, timeoutMs, onLoss, prices, typeSource, redact };
+    const { openapi, hash } = program;
+    return ok({ openapi, hash, caller: () => new InProcessCaller(program, this.#functionName, settings) });
+  }
+
+  async #connect(server: URL): Promise<Result<Target, string>> {
+    const { config } = this.#invocation;
+    const { apiKeyEnv } = this.#options;
+    const key = config.env[apiKeyEnv];
+    const client = new ServerClient(server, key === '' ? undefined : key, config.requestTimeoutMs + SERVER_MARGIN_MS);
+    const described = await describeServer(client);
+    if (!described.ok) return described;
+    const onPause = (sentence: string): void => this.#status.note(sentence);
+    const parts = { client, functionName: this.#functionName, onPause };
+    return ok({ ...described.value, caller: (run) => new ServerCaller({ ...parts, run }) });
+  }
+
+  async #openFiles({ openapi, hash }: Target): Promise<Result<BatchFiles, string>> {
+    const { input: inputPath, out, acceptChanges, retryFailed } = this.#options;
+    const signature = signatureOf(openapi, this.#functionName);
+    if (signature === undefined) return err(unknownFunction(this.#functionName, functionsIn(openapi)));
+    const input = inputRows(inputPath, delimiterIn(inputPath), signature);
+    const facts = await scanInput(input, inputPath);
+    if (!facts.ok) return facts;
+    const questions = { function: this.#functionName, definitions: hash, input: facts.value.sha256 };
+    const claim = writable(out, () => claimAnswers(out, questions, { inputPath, acceptChanges, retryFailed }));
+    if (!claim.ok) return claim;
+    const { run, round } = claim.value;
+    const { lastRow } = facts.value;
+    try {
+      const answers = await AnswersFile.open(out, formatOf(out, signature), { lastRow, dropFailures: retryFailed });
+      return answers.ok ? ok({ input, facts: facts.value, answers: answers.value, run: `${run}-${round}` }) : answers;
+    } catch (error) {
+      return err(`"${out}" cannot be written: ${writeFault(error)}`);
+    }
+  }
+
+  async #ask(target: Target, { input, facts, answers, run: runId }: BatchFiles): Promise<ExitCode> {
+    const { terminal } = this.#invocation;
+    const { concurrency, limit, out } = this.#options;
+    const rows = Math.min(limit, facts.rows);
+    const before = Math.min(rows, answers.answered.size);
+    const progress = new BatchProgress({ rows, before, failed: total(answers.failures) }, performance.now());
+    const caller = target.caller(runId);
+    const run = new BatchRun({
+      input,
+      answers,
+      caller,
+      concurrency,
+      limit,
+      onAnswer: (answer) => progress.add(answer),
+    });
+    void this.#stopOnInterrupt(run);
+    this.#status.start(() => progress.line(performance.now()));
+    const ended = await run.run();
+    this.#status.stop();
+    await caller.close();
+    const finished = ended.ok && ended.value;
+    const fault = await finishFile(answers, finished, out);
+    terminal.out.write(`${progress.summary(performance.now())}\n${failureLines(answers.failures)}`);
+    if (!ended.ok) reportProblem(terminal, `the batch stopped: ${ended.failure}`);
+    if (fault !== undefined) reportProblem(terminal, fault);
+    if (!finished) terminal.error.write('Run the same command to continue.\n');
+    if (ended.ok && !ended.value) return INTERRUPTED;
+    return !ended.ok || fault !== undefined || answers.failures.size > 0 ? 1 : 0;
+  }
+
+  async #stopOnInterrupt(run: BatchRun): Promise<void> {
+    await this.#interrupts.next();
+    run.interrupt();
+    const calls = run.inFlight === 1 ? 'the call' : `the ${run.inFlight} calls`;
+    this.#status.note(`Stopping: waiting for ${calls} under way. Press Ctrl+C again to stop at once.`);
+  }
+}
+
+/** Closes the answers and, if all are there, sorts them. Returns a sentence about what prevented that. */
+async function finishFile(answers: AnswersFile, finished: boolean, path: string): Promise<string | undefined> {
+  try {
+    answers.close();
+    if (finished) await answers.sortByRow();
+    return undefined;
+  } catch (error) {
+    return `"${path}" cannot be sorted by row: ${writeFault(error)}. No answer is lost: run the same command to sort it.`;
+  }
+}
+
+function formatOf(path: string, { fields }: Signature): AnswerFormat {
+  const delimiter = delimiterIn(path);
+  return delimiter === undefined ? JSON_ANSWERS : csvAnswers(delimiter, fields);
+}
+
+function delimiterIn(path: string): string | undefined {
+  const found = delimiterOf(path);
+  return found.ok ? found.value : undefined;
+}
+
+function unknownFunction(name: string, names: readonly string[]): string {
+  const near = didYouMean(name, names);
+  return `there is no function ${JSON.stringify(name)}${near === '' ? '' : `. ${near}`}`;
+}
+
+function readProblem(path: string): string | undefined {
+  try {
+    closeSync(openSync(path, 'r'));
+    return undefined;
+  } catch (error) {
+    return readFault(error);
+  }
+}
+
+/** Turns what the file system throws into a sentence. */
+function writable<Value>(path: string, write: () => Result<Value, string>): Result<Value, string> {
+  try {
+    return write();
+  } catch (error) {
+    return err(`"${path}" cannot be written: ${writeFault(error)}`);
+  }
+}
+
+function total(failures: ReadonlyMap<string, number>): number {
+  return [...failures.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** The number of failures by code, and how to ask these rows again. */
+function failureLines(failures: ReadonlyMap<string, number>): string {
+  if (failures.size === 0) return '';
+  const lines = [...failures].map(([code, count]) => `  ${code}: ${count}\n`);
+  return `${lines.join('')}To ask the failed rows again, add --retry-failed.\n`;
+}
+
+/** Reports why no row was asked. */
+function refuse(terminal: Terminal, sentence: string): typeof NOTHING_RAN {
+  reportProblem(terminal, sentence);
+  return NOTHING_RAN;
+}
+
+/** A terminal shows a line that changes; a file gets a line from time to time. */
+const TERMINAL_EVERY_MS = 500;
+const FILE_EVERY_MS = 10_000;
+
+/** The line on standard error that shows the progress. */
+class StatusLine {
+  readonly #terminal: Terminal;
+  #timer: NodeJS.Timeout | undefined;
+  #shown = false;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  start(line: () => string): void {
+    const { error } = this.#terminal;
+    const { columns } = error;
+    const show = (): void => {
+      this.#shown = columns !== undefined;
+      error.write(columns === undefined ? `${line()}\n` : `\r\u001B[K${line().slice(0, columns - 1)}`);
+    };
+    this.#timer = setInterval(show, columns === undefined ? FILE_EVERY_MS : TERMINAL_EVERY_MS);
+  }
+
+  /** Writes a sentence above the line. */
+  note(sentence: string): void {
+    this.#terminal.error.write(`${this.#erased()}${sentence}\n`);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#terminal.error.write(this.#erased());
+  }
+
+  #erased(): string {
+    const erase = this.#shown ? '\r\u001B[K' : '';
+    this.#shown = false;
+    return erase;
+  }
+}

@@ -1,0 +1,208 @@
+import {
+  appendFileSync,
+  closeSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { messageOf } from '../../base/invariant.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import type { Answer, AnsweredRow, AnswerFormat } from './answer-format.ts';
+import { RowSet } from './row-set.ts';
+import { splitRecords, type FileRecord } from './split-records.ts';
+
+/** The longest beginning of a record that `AnswerFormat.read` needs. */
+const START_BYTES = 200;
+
+/** Records that are written together when the file is sorted. */
+const SORT_BUFFER_BYTES = 1 << 20;
+
+/** The file that a batch appends its answers to. */
+export class AnswersFile {
+  /** The rows that have an answer. */
+  readonly answered: RowSet;
+  /** The number of failed rows, by code. */
+  readonly failures = new Map<string, number>();
+  readonly #path: string;
+  readonly #format: AnswerFormat;
+  readonly #lastRow: number;
+  #fd: number | undefined;
+  #previousRow = 0;
+  #sorted = true;
+
+  private constructor(path: string, format: AnswerFormat, lastRow: number) {
+    this.#path = path;
+    this.#format = format;
+    this.#lastRow = lastRow;
+    this.answered = new RowSet(lastRow);
+  }
+
+  /**
+   * Opens the file, or creates it. Removes a record that a kill cut off and, with `dropFailures`, all failures, so that their
+   * rows have no answer. Fails with a sentence if the file has other content.
+   */
+  static async open(
+    path: string,
+    format: AnswerFormat,
+    { lastRow, dropFailures }: { readonly lastRow: number; readonly dropFailures: boolean },
+  ): Promise<Result<AnswersFile, string>> {
+    const file = new AnswersFile(path, format, lastRow);
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) {
+      const fault = await file.#read(dropFailures);
+      if (fault !== undefined) return err(fault);
+      if (dropFailures && file.failures.size > 0) {
+        await file.#rewrite((write) => file.#copy(write));
+        file.failures.clear();
+      }
+    }
+    file.#fd = openSync(path, 'a');
+    if (statSync(path).size === 0) appendFileSync(file.#fd, format.header);
+    return ok(file);
+  }
+
+  /** Writes an answer at once, so that a kill loses nothing that has arrived. Throws if the file cannot be written. */
+  append(row: number, answer: Answer): void {
+    if (this.#fd === undefined) return;
+    appendFileSync(this.#fd, this.#format.record(row, answer));
+    this.#add({ row, error: answer.failure?.code ?? '' });
+  }
+
+  /** Sorts the answers by row. The file is either sorted or unchanged after a kill. */
+  async sortByRow(): Promise<void> {
+    if (this.#sorted) return;
+    const starts = new Float64Array(this.#lastRow + 1);
+    const lengths = new Uint32Array(this.#lastRow + 1);
+    for await (const { start, end, row } of this.#answers()) {
+      starts[row] = start;
+      lengths[row] = end - start;
+    }
+    const source = openSync(this.#path, 'r');
+    try {
+      await this.#rewrite((write) => {
+        for (const [row, length] of lengths.entries()) {
+          if (length === 0) continue;
+          const record = Buffer.alloc(length);
+          readSync(source, record, 0, length, starts[row] ?? 0);
+          write(record);
+        }
+      });
+    } finally {
+      closeSync(source);
+    }
+    this.#sorted = true;
+  }
+
+  close(): void {
+    if (this.#fd === undefined) return;
+    fsyncSync(this.#fd);
+    closeSync(this.#fd);
+    this.#fd = undefined;
+  }
+
+  /** Reads which rows have an answer. Returns the reason why this is not a file of answers, as a sentence. */
+  async #read(dropFailures: boolean): Promise<string | undefined> {
+    let size = 0;
+    let number = 0;
+    for await (const record of splitRecords(this.#path, { quoted: this.#format.quoted })) {
+      number += 1;
+      if (!record.ended) break;
+      size = record.end;
+      if (number === 1 && this.#isHeader(record)) continue;
+      const answer = this.#format.read(startOf(record));
+      if ((number === 1 && this.#format.header !== '') || answer === undefined || !this.#isRow(answer.row)) {
+        return `line ${number} of "${this.#path}" is not an answer to the input. Correct it, or pass another file to --out.`;
+      }
+      if (dropFailures && answer.error !== '') this.#fail(answer.error);
+      else this.#add(answer);
+    }
+    if (size < statSync(this.#path).size) truncateSync(this.#path, size);
+    return undefined;
+  }
+
+  #isHeader({ bytes }: FileRecord): boolean {
+    return this.#format.header !== '' && `${bytes.toString()}\n` === this.#format.header;
+  }
+
+  #isRow(row: number): boolean {
+    return row >= 1 && row <= this.#lastRow;
+  }
+
+  #add({ row, error }: AnsweredRow): void {
+    this.answered.add(row);
+    if (error !== '') this.#fail(error);
+    if (row < this.#previousRow) this.#sorted = false;
+    this.#previousRow = row;
+  }
+
+  #fail(code: string): void {
+    this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+  }
+
+  async *#answers(): AsyncGenerator<FileRecord & AnsweredRow, void> {
+    for await (const record of splitRecords(this.#path, { quoted: this.#format.quoted })) {
+      const answer = this.#format.read(startOf(record));
+      if (answer !== undefined) yield { ...record, ...answer };
+    }
+  }
+
+  /** Copies all answers with a value. */
+  async #copy(write: (record: Buffer) => void): Promise<void> {
+    for await (const { bytes, error } of this.#answers()) {
+      if (error === '') write(Buffer.concat([bytes, LINE_FEED]));
+    }
+  }
+
+  /** Replaces the file. The new one appears complete or not at all. */
+  async #rewrite(fill: (write: (record: Buffer) => void) => void | Promise<void>): Promise<void> {
+    const unfinished = `${this.#path}.tmp`;
+    const fd = openSync(unfinished, 'w');
+    try {
+      let waiting: Buffer[] = [Buffer.from(this.#format.header)];
+      let bytes = 0;
+      const flush = (): void => {
+        appendFileSync(fd, Buffer.concat(waiting));
+        waiting = [];
+        bytes = 0;
+      };
+      await fill((record) => {
+        waiting.push(record);
+        bytes += record.length;
+        if (bytes > SORT_BUFFER_BYTES) flush();
+      });
+      flush();
+      fsyncSync(fd);
+      renameSync(unfinished, this.#path);
+    } catch (error) {
+      rmSync(unfinished, { force: true });
+      throw error;
+    } finally {
+      closeSync(fd);
+    }
+  }
+}
+
+const LINE_FEED = Buffer.from('\n');
+
+function startOf({ bytes }: FileRecord): string {
+  return bytes.toString('latin1', 0, START_BYTES);
+}
+
+/** The reason why a file cannot be written, as the end of a sentence. */
+export function writeFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return WRITE_FAULTS.get(code) ?? messageOf(error);
+}
+
+const WRITE_FAULTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'its directory does not exist'],
+  ['EISDIR', 'it is a directory'],
+  ['EACCES', 'permission is denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EPIPE', 'its reader is gone'],
+]);

@@ -1,0 +1,212 @@
+import { messageOf } from '../../base/invariant.ts';
+import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import type { Violation } from '../../schema/violation.ts';
+import type { RunFailure } from '../run-failure.ts';
+import type { Answer } from './answer-format.ts';
+import type { RowCaller } from './call-in-process.ts';
+import type { ServerAnswer, ServerClient } from './server-client.ts';
+
+/** The program that a server serves. */
+export interface ServedProgram {
+  readonly openapi: JsonObject;
+  readonly hash: string;
+}
+
+/** Asks a server for the description of its functions. Fails with a sentence. */
+export async function describeServer(client: ServerClient): Promise<Result<ServedProgram, string>> {
+  try {
+    const { status, headers } = await client.send('/_debug/status');
+    if (status === 403) return err(WRONG_KEY);
+    const hash = headers['x-svc-program'];
+    const openapi = objectIn((await client.send('/openapi.json')).text);
+    if (typeof hash === 'string' && openapi !== undefined) return ok({ openapi, hash });
+    return err(`${client.url} is not a server of svc: /_debug/status has status ${status}.`);
+  } catch (error) {
+    return err(`the server ${client.url} cannot be reached: ${reasonOf(error)}.`);
+  }
+}
+
+const WRONG_KEY = 'the server refuses the key. Set SVC_API_KEY, or name another variable with --api-key-env.';
+
+/** Waits before asking again a server that cannot be reached; the last one repeats. Together, about two minutes. */
+const PAUSES_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000, 30_000, 30_000] as const;
+
+export interface ServerCallerParts {
+  readonly client: ServerClient;
+  readonly functionName: string;
+  /** The beginning of all idempotency keys. */
+  readonly run: string;
+  /** Receives a sentence whenever the rows begin to wait for the server. */
+  readonly onPause: (sentence: string) => void;
+  /** Waits this long, or until the other promise resolves. */
+  readonly wait?: (ms: number, interrupted: Promise<void>) => Promise<void>;
+}
+
+/**
+ * Calls a function of a server. A row that the server refuses for the moment waits alone, so that the others use what the server
+ * can do. While the server cannot be reached, all rows wait.
+ */
+export class ServerCaller implements RowCaller {
+  readonly #parts: ServerCallerParts;
+  /** Present while the server cannot be reached. */
+  #pause: Promise<void> | undefined;
+  /** The rows that wait so long that the user knows about it. */
+  #longWaits = 0;
+  /** The number of calls in a row that did not reach the server. */
+  #unreached = 0;
+  #interrupted = false;
+  #interrupt = (): void => {};
+  readonly #interruption = new Promise<void>((resolve) => {
+    this.#interrupt = resolve;
+  });
+
+  constructor(parts: ServerCallerParts) {
+    this.#parts = parts;
+  }
+
+  async call(row: number, args: JsonObject): Promise<Answer | { readonly stop: string }> {
+    const { client, functionName, run } = this.#parts;
+    const body = JSON.stringify(args);
+    const key = `${run}-${row}`;
+    for (;;) {
+      while (this.#pause !== undefined) await this.#pause;
+      if (this.#interrupted) return { stop: 'interrupted' };
+      let answer: ServerAnswer;
+      try {
+        answer = await client.send(`/call/${functionName}`, body, { 'idempotency-key': key, 'x-request-id': key });
+      } catch (error) {
+        if (!this.#retries(reasonOf(error))) return { stop: this.#unreachable(reasonOf(error)) };
+        continue;
+      }
+      const { status, text } = answer;
+      const refusedFor = status === 429 || status === 503 ? retryAfterMs(answer) : undefined;
+      if (refusedFor !== undefined) {
+        this.#unreached = 0;
+        await this.#wait(refusedFor, `it asks to wait (status ${status})`);
+        continue;
+      }
+      const problem = status === 200 ? undefined : problemIn(text);
+      if (status === 200 && isJson(text)) return this.#answered(answer);
+      if (problem === undefined) {
+        // Not from svc, but from a gateway in front of it.
+        const reason = `status ${status} without an error of svc`;
+        if (status < 500 && status !== 429) return { stop: `the server ${client.url} answers with ${reason}.` };
+        if (!this.#retries(reason)) return { stop: this.#unreachable(reason) };
+        continue;
+      }
+      this.#unreached = 0;
+      if (status === 403) return { stop: problem.code === 'Unauthorized' ? WRONG_KEY : problem.message };
+      if (status === 404) return { stop: problem.message };
+      return { failure: problem, ...usedBy(answer) };
+    }
+  }
+
+  interrupt(): void {
+    this.#interrupted = true;
+    this.#interrupt();
+  }
+
+  close(): Promise<void> {
+    this.#parts.client.close();
+    return Promise.resolve();
+  }
+
+  #answered(answer: ServerAnswer): Answer {
+    this.#unreached = 0;
+    const oneLine = /[\r\n]/u.test(answer.text) ? JSON.stringify(JSON.parse(answer.text)) : answer.text;
+    return { value: oneLine, ...usedBy(answer) };
+  }
+
+  /** Lets all rows wait. Returns false if the server has been out of reach for too long. */
+  #retries(reason: string): boolean {
+    // Calls that fail while the others wait belong to the same failure.
+    if (this.#pause !== undefined) return true;
+    const pause = PAUSES_MS[this.#unreached];
+    this.#unreached += 1;
+    if (pause === undefined) return false;
+    this.#pause = this.#wait(pause, `it cannot be reached: ${reason}`).finally(() => {
+      this.#pause = undefined;
+    });
+    return true;
+  }
+
+  #unreachable(reason: string): string {
+    return `the server ${this.#parts.client.url} cannot be reached: ${reason}.`;
+  }
+
+  /** Waits, and reports why, unless another row waits already. */
+  async #wait(ms: number, why: string): Promise<void> {
+    const { onPause, client, wait = waitFor } = this.#parts;
+    const isLong = ms >= REPORTED_PAUSE_MS;
+    if (isLong && this.#longWaits === 0) onPause(`Waiting ${Math.ceil(ms / 1000)} s for ${client.url}: ${why}.`);
+    this.#longWaits += isLong ? 1 : 0;
+    await wait(ms, this.#interruption);
+    this.#longWaits -= isLong ? 1 : 0;
+  }
+}
+
+/** Shorter pauses are part of normal work: an overloaded server asks for one second. */
+const REPORTED_PAUSE_MS = 2000;
+
+async function waitFor(ms: number, interrupted: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const waited = new Promise<void>((resolve) => {
+    // A longer delay of setTimeout would end at once.
+    timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
+  });
+  await Promise.race([waited, interrupted]);
+  clearTimeout(timer);
+}
+
+/** The milliseconds that `Retry-After` asks for, as seconds or as a date (RFC 9110, 10.2.3); undefined without the header. */
+function retryAfterMs({ headers }: ServerAnswer): number | undefined {
+  const text = headers['retry-after'];
+  if (text === undefined) return undefined;
+  const ms = /^\d+$/u.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+function usedBy({ headers }: ServerAnswer): Pick<Answer, 'usage' | 'cost'> {
+  const [inputTokens, outputTokens, cost] = ['x-svc-input-tokens', 'x-svc-output-tokens', 'x-svc-cost'].map((name) => {
+    const value = Number(headers[name] ?? Number.NaN);
+    return Number.isNaN(value) ? undefined : value;
+  });
+  const usage = {
+    ...(inputTokens !== undefined && { inputTokens }),
+    ...(outputTokens !== undefined && { outputTokens }),
+  };
+  return { usage, ...(cost !== undefined && { cost }) };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  if (!isJson(text)) return undefined;
+  const value: unknown = JSON.parse(text);
+  return isJsonObject(value) ? (value as JsonObject) : undefined;
+}
+
+/** The error in an answer of svc. */
+function problemIn(text: string): RunFailure | undefined {
+  const { error: code, message, details } = objectIn(text) ?? {};
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+  return { code, message, ...(isViolations(details) && { details }) };
+}
+
+function isViolations(value: unknown): value is readonly Violation[] {
+  return Array.isArray(value) && value.every((each) => isJsonObject(each) && typeof each['message'] === 'string');
+}
+
+/** Node gives an error without a message if several addresses of a host refuse. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return messageOf(error) || code;
+}

@@ -1,0 +1,122 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { InputRow } from '../../../src/dev/batch/input-rows.ts';
+import { delimiterOf, inputRows, scanInput } from '../../../src/dev/batch/read-input.ts';
+import type { Signature, ValueKind } from '../../../src/dev/batch/signature.ts';
+import { temporaryFolder } from '../../support/running-server.ts';
+
+const folder = temporaryFolder({});
+
+function signature(parameters: Readonly<Record<string, readonly ValueKind[]>>): Signature {
+  const entries = Object.entries(parameters).map(([name, kinds]) => [name, new Set(kinds)] as const);
+  const required = entries.filter(([, kinds]) => !kinds.has('null')).map(([name]) => name);
+  return { parameters: new Map(entries), required: new Set(required) };
+}
+
+const PERSON = signature({ name: ['string'], age: ['number', 'null'], tags: ['list', 'null'] });
+
+function inputOf(name: string, content: string | Buffer, of = PERSON): ReturnType<typeof inputRows> {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  const delimiter = delimiterOf(path);
+  return inputRows(path, delimiter.ok ? delimiter.value : undefined, of);
+}
+
+/** The rows with their arguments, or the message of their failure. */
+async function rowsOf(name: string, content: string | Buffer, of = PERSON): Promise<readonly unknown[]> {
+  const rows: InputRow[] = [];
+  for await (const row of inputOf(name, content, of).rows()) rows.push(row);
+  return rows.map(({ row, args }) => {
+    const read = args();
+    return [row, read.ok ? read.value : read.failure.message];
+  });
+}
+
+async function faultOf(content: string | Buffer): Promise<string> {
+  const scanned = await scanInput(inputOf('a.csv', content), 'a.csv');
+  return scanned.ok ? '' : scanned.failure;
+}
+
+test('rows of JSON lines have the numbers of their lines, and blank lines are no rows', async () => {
+  expect(await rowsOf('a.jsonl', '\uFEFF{"name":"Ada"}\r\n\n  \n{"name":"Bob"}')).toEqual([
+    [1, { name: 'Ada' }],
+    [4, { name: 'Bob' }],
+  ]);
+});
+
+test('a line that is not an object of arguments fails alone', async () => {
+  const rows = await rowsOf('a.jsonl', Buffer.from('oops\n[1]\n{"a":"\xff"}\n{"name":"Ada"}\n', 'latin1'));
+  expect(rows).toEqual([
+    [1, expect.stringMatching(/^The row is not valid JSON: .+\.$/u)],
+    [2, 'The row must be a JSON object with one key for each parameter.'],
+    [3, 'The row is not valid UTF-8.'],
+    [4, { name: 'Ada' }],
+  ]);
+});
+
+test('a row cannot change the form of its answer', async () => {
+  expect(await rowsOf('a.jsonl', '{"svc_options":{"include":["usage"]}}\n{"svc_options":{"client":"C"}}\n')).toEqual([
+    [1, expect.stringContaining('cannot have "include"')],
+    [2, { svc_options: { client: 'C' } }],
+  ]);
+});
+
+test('the type of a parameter decides how a cell is read', async () => {
+  const kinds = signature({
+    text: ['string'],
+    note: ['string', 'null'],
+    count: ['number'],
+    on: ['boolean', 'null'],
+    list: ['list'],
+    either: ['string', 'number'],
+  });
+  const csv = 'text,note,count,on,list,either\n12,,3,TRUE,"[1,2]",12\n,"",-0.5,,[],1a\n';
+  expect(await rowsOf('a.csv', csv, kinds)).toEqual([
+    [1, { text: '12', count: 3, on: true, list: [1, 2], either: 12 }],
+    [2, { text: '', count: -0.5, list: [], either: '1a' }],
+  ]);
+});
+
+test('a row of CSV with a wrong cell fails alone, with its column', async () => {
+  expect(await rowsOf('a.csv', 'name,age\nAda,old\nBob\nCy,1\n')).toEqual([
+    [1, expect.stringMatching(/^The column "age" is not valid JSON: /u)],
+    [2, 'The row has 1 cells, but the header has 2.'],
+    [3, { name: 'Cy', age: 1 }],
+  ]);
+  expect(await rowsOf('a.csv', 'count\n\n" "\n', signature({ count: ['number'] }))).toEqual([
+    [1, 'The column "count" is empty.'],
+  ]);
+});
+
+test('tabs separate the columns of .tsv, and cells can contain line breaks', async () => {
+  expect(await rowsOf('a.tsv', 'name\tage\r\n"A\nda"\t1\r\nB "b"\t\r\n')).toEqual([
+    [1, { name: 'A\nda', age: 1 }],
+    [2, { name: 'B "b"' }],
+  ]);
+});
+
+test('a file whose rows would all fail is refused as a whole', async () => {
+  expect(await faultOf('nmae,age\nAda,1\n')).toBe(
+    '"a.csv" cannot be read: the column "nmae" is not a parameter of the function. Did you mean "name"?',
+  );
+  expect(await faultOf('age\n1\n')).toBe('"a.csv" cannot be read: the column "name" is missing');
+  expect(await faultOf('name,name\n')).toContain('the column "name" occurs twice');
+  expect(await faultOf('')).toContain('it has no header');
+  expect(await faultOf('name\nAda\n"Bob\nand more')).toContain('row 2 has a quote that is not closed');
+  expect(await faultOf(Buffer.from('name\nJ\xfcrgen\n', 'latin1'))).toContain('it is not in UTF-8');
+});
+
+test('a scan counts rows and hashes the file', async () => {
+  const scanned = await scanInput(inputOf('a.jsonl', '{}\n\n{}\n'), join(folder, 'a.jsonl'));
+  expect(scanned).toEqual({ ok: true, value: { rows: 2, lastRow: 3, sha256: expect.stringMatching(/^\w{64}$/u) } });
+});
+
+test('the end of a name states the format', () => {
+  expect(delimiterOf('a.CSV')).toEqual({ ok: true, value: ',' });
+  expect(delimiterOf('a.ndjson')).toEqual({ ok: true, value: undefined });
+  expect(delimiterOf('rows.json')).toEqual({
+    ok: false,
+    failure: 'the name "rows.json" must end in .jsonl, .ndjson, .csv, .tsv',
+  });
+});

@@ -1,0 +1,216 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { chatCompletion, reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import type { Answer, RecordedRequest } from '../support/fake-wire.ts';
+import { runSvc, startServer, SVC_MAIN, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+
+let provider: FakeProvider;
+beforeAll(async () => {
+  provider = await startFakeProvider();
+});
+afterAll(() => provider.close());
+
+const servers: RunningServer[] = [];
+afterEach(async () => {
+  provider.clear();
+  await Promise.all(servers.splice(0).map((server) => server.stop('SIGKILL')));
+});
+
+/** The number in the prompt `Row 17`. */
+function numberIn(request: RecordedRequest): number {
+  return Number(/Row (\d+)/u.exec(request.body)?.[1]);
+}
+
+/** Answers with the number in the prompt. */
+const ECHO: Answer = (request, wire) => {
+  const completion = chatCompletion(`{"number": ${numberIn(request)}, "note": "a, \\"b\\""}`);
+  return status(200, completion)(request, wire);
+};
+
+function definitions(): string {
+  return `client<llm> Fake {
+  provider openai-generic
+  options {
+    base_url "${provider.at('echo', ECHO)}"
+    model m
+  }
+}
+class Echo {
+  number int
+  note string
+}
+function Read(text: string, year: int?) -> Echo {
+  client Fake
+  prompt #"{{ text }} {{ year }}{{ ctx.output_format }}"#
+}
+`;
+}
+
+/** A folder with the definitions and rows with the texts `Row 1`, `Row 2` and so on. */
+function folderOf(rows: number): string {
+  const lines = Array.from({ length: rows }, (_, index) => `{"text":"Row ${index + 1}"}\n`);
+  return temporaryFolder({ 'svc_src/read.svc': definitions(), 'rows.jsonl': lines.join('') });
+}
+
+const COMMAND = ['batch', 'Read', '--in', 'rows.jsonl', '--out', 'answers.jsonl', '--no-dotenv'];
+
+interface Row {
+  readonly row: number;
+  readonly value?: { readonly number: number; readonly note: string };
+  readonly error?: { readonly code: string };
+}
+
+function answersIn(folder: string): readonly Row[] {
+  const lines = readFileSync(join(folder, 'answers.jsonl'), 'utf8').trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Row);
+}
+
+function expectEachRowOnce(folder: string, rows: number): void {
+  const expected = Array.from({ length: rows }, (_, index) => ({
+    row: index + 1,
+    value: { number: index + 1, note: 'a, "b"' },
+  }));
+  expect(answersIn(folder).map(({ row, value }) => ({ row, value }))).toEqual(expected);
+}
+
+/** Starts the command, and resolves when the file of answers has at least this many bytes. */
+async function startUntil(folder: string, bytes: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [SVC_MAIN, ...COMMAND], { cwd: folder, env: {}, stdio: 'pipe' });
+  const path = join(folder, 'answers.jsonl');
+  await expect.poll(() => (existsSync(path) ? statSync(path).size : 0), { interval: 2 }).toBeGreaterThan(bytes);
+  return child;
+}
+
+test('10,000 rows that are killed three times have one answer each, and only rows in flight are asked twice', async () => {
+  const folder = folderOf(10_000);
+  for (const bytes of [100_000, 300_000, 500_000]) {
+    const child = await startUntil(folder, bytes);
+    child.kill('SIGKILL');
+    expect((await once(child, 'close'))[1]).toBe('SIGKILL');
+  }
+  const ended = await runSvc(COMMAND, {}, folder);
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended.stdout).toMatch(/^10000 rows: 10000 answered, 0 failed, in .* \(\d{4} in earlier runs\)\n$/u);
+  expectEachRowOnce(folder, 10_000);
+  const asked = provider.requests.map(numberIn);
+  expect(new Set(asked).size).toBe(10_000);
+  // Three kills with ten calls in flight each.
+  expect(asked.length).toBeLessThanOrEqual(10_030);
+  expect(existsSync(join(folder, 'answers.jsonl.lock'))).toBe(false);
+});
+
+test('an interrupt finishes the calls under way and says how to continue', async () => {
+  const folder = folderOf(20_000);
+  const child = await startUntil(folder, 10_000);
+  let output = '';
+  child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.kill('SIGINT');
+  expect((await once(child, 'close'))[0]).toBe(130);
+  expect(output).toMatch(/^Stopping: waiting for .* under way\. Press Ctrl\+C again to stop at once\.\n/u);
+  expect(output).toContain('Run the same command to continue.\n');
+  const answered = answersIn(folder);
+  expect(answered.every(({ value }) => value !== undefined)).toBe(true);
+  expect(new Set(provider.requests.map(numberIn)).size).toBe(answered.length);
+  expect(provider.requests).toHaveLength(answered.length);
+});
+
+test('a second interrupt stops at once', async () => {
+  const folder = folderOf(3);
+  const never = new Promise<void>(() => {});
+  provider.at('echo', () => never);
+  const child = spawn(process.execPath, [SVC_MAIN, ...COMMAND], { cwd: folder, env: {}, stdio: 'pipe' });
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => provider.requests.length).toBe(3);
+  child.kill('SIGINT');
+  await expect.poll(() => output).toContain('Stopping: waiting for the 3 calls under way.');
+  child.kill('SIGINT');
+  expect((await once(child, 'close'))[0]).toBe(130);
+  expect(readFileSync(join(folder, 'answers.jsonl'), 'utf8')).toBe('');
+});
+
+test('a reader of the output that goes away does not stop the batch', async () => {
+  const folder = folderOf(50);
+  const child = spawn(process.execPath, [SVC_MAIN, ...COMMAND], { cwd: folder, env: {}, stdio: 'pipe' });
+  child.stdout.destroy();
+  child.stderr.destroy();
+  expect((await once(child, 'close'))[0]).toBe(0);
+  expectEachRowOnce(folder, 50);
+});
+
+test('rows and answers in CSV', async () => {
+  const folder = folderOf(0);
+  writeFileSync(join(folder, 'rows.csv'), 'text,year\n"Row 1, ""first""",2024\nRow 2,\nRow 3,soon\n');
+  const files = ['--in', 'rows.csv', '--out', 'answers.csv'];
+  const ended = await runSvc(['batch', 'Read', ...files, '--no-dotenv'], {}, folder);
+  expect(ended).toMatchObject({ code: 1, stderr: '' });
+  const rows = parse(readFileSync(join(folder, 'answers.csv')), { columns: true }) as unknown as object[];
+  expect(rows).toMatchObject([
+    { svc_row: '1', svc_error: '', svc_input_tokens: '7', number: '1', note: 'a, "b"' },
+    { svc_row: '2', svc_error: '', number: '2' },
+    { svc_row: '3', svc_error: 'invalid_argument', number: '' },
+  ]);
+  expect(provider.requests.map(({ body }) => body).join('\n')).toContain(
+    'Row 1, \\\\\\"first\\\\\\" 2024'.replaceAll('\\\\\\', '\\'),
+  );
+});
+
+test('a server answers the rows, and a batch waits while the server has too many calls', async () => {
+  const folder = folderOf(60);
+  const flags = ['--workers', '1', '--max-in-flight', '2', '--max-queue', '0'];
+  const server = await startServer({
+    from: join(folder, 'svc_src'),
+    flags,
+    env: { SVC_PASSWORD: 'key-of-the-server' },
+  });
+  servers.push(server);
+  const remote = [...COMMAND, '--server', server.url];
+  const refused = await runSvc(remote, {}, folder);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toBe(
+    'svc: the server refuses the key. Set SVC_API_KEY, or name another variable with --api-key-env.\n',
+  );
+  const ended = await runSvc([...remote, '--concurrency', '20'], { SVC_API_KEY: 'key-of-the-server' }, folder);
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expectEachRowOnce(folder, 60);
+  expect(server.output()).toContain('overloaded');
+});
+
+test('a batch outlives a restart of its server', async () => {
+  const folder = folderOf(2000);
+  const from = join(folder, 'svc_src');
+  const first = await startServer({ from, flags: ['--workers', '1'] });
+  const child = spawn(process.execPath, [SVC_MAIN, ...COMMAND, '--server', first.url], {
+    cwd: folder,
+    env: {},
+    stdio: 'pipe',
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await expect.poll(() => provider.requests.length).toBeGreaterThan(100);
+  await first.stop('SIGKILL');
+  servers.push(await startServer({ from, flags: ['--workers', '1', '--port', String(first.port)] }));
+  expect((await once(child, 'close'))[0]).toBe(0);
+  expect(output).toContain('2000 rows: 2000 answered, 0 failed');
+  expectEachRowOnce(folder, 2000);
+});
+
+test('failed rows are asked again', async () => {
+  const folder = folderOf(20);
+  provider.at('echo', (request, wire) =>
+    numberIn(request) % 5 === 0 ? reply('no idea')(request, wire) : ECHO(request, wire),
+  );
+  const first = await runSvc(COMMAND, {}, folder);
+  expect(first.code).toBe(1);
+  expect(first.stdout).toContain('16 answered, 4 failed');
+  expect(answersIn(folder)[4]).toMatchObject({ row: 5, error: { code: 'validation_failure' } });
+  provider.at('echo', ECHO);
+  provider.clear();
+  expect(await runSvc([...COMMAND, '--retry-failed'], {}, folder)).toMatchObject({ code: 0 });
+  expect(provider.requests).toHaveLength(4);
+  expectEachRowOnce(folder, 20);
+});

@@ -36,7 +36,8 @@ function sectionOf(command: Command): string {
 }
 
 function nameOf(argument: Argument): string {
-  return `[${argument.name()}${argument.variadic ? '...' : ''}]`;
+  const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 test('the list of commands is that of the program', () => {

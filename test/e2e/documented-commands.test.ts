@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../architecture/source-files.ts';
@@ -21,6 +21,7 @@ const PRINTED: Readonly<Record<string, { readonly file?: string; readonly part: 
   serve: { file: 'svc.log', part: '"level":' },
   healthcheck: { part: '' },
   logs: { part: ' listening on http' },
+  batch: { part: '1 row: 1 answered, 0 failed' },
   openapi: { file: 'openapi.yaml', part: 'openapi: 3.0.3' },
   types: { file: 'svc.d.ts', part: 'LabelMessage' },
   help: { part: 'Usage: svc serve [options] [path]' },
@@ -30,6 +31,7 @@ let reader: PageReader;
 
 beforeAll(async () => {
   reader = await PageReader.start();
+  writeFileSync(join(reader.folder, 'rows.jsonl'), '{"message": "Where is my invoice?"}\n');
 });
 
 afterAll(async () => {
@@ -88,6 +90,7 @@ const FAILURES = [
   ['serve', 'serve broken --port 0'],
   ['healthcheck', 'healthcheck --port PORT'],
   ['logs', 'logs missing.log'],
+  ['batch', 'batch F --in rows.jsonl --out answers.jsonl'],
   ['openapi', 'openapi broken'],
   ['types', 'types broken'],
   ['types', 'types --out missing/svc.d.ts'],
@@ -95,6 +98,7 @@ const FAILURES = [
 
 const project = temporaryFolder({
   'svc_src/main.svc': ONE,
+  'rows.jsonl': '{"unknown": 1}\n',
   'broken/main.svc': 'function {',
   'unformatted/main.svc': ONE.replace('  client C', 'client    C'),
 });

@@ -103,7 +103,7 @@ export class CsvRows implements InputRows {
  * Returns the value of a cell for a parameter that accepts these kinds of values; undefined for an empty cell of an optional
  * parameter. Only a parameter of strings takes the text as it is; the others take JSON.
  */
-export function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
+function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
   if (cell === '' && kinds.has('null')) return ok(undefined);
   const onlyStrings = [...kinds].every((kind) => kind === 'string' || kind === 'null');
   if (onlyStrings) return ok(cell);

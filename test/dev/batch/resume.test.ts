@@ -95,10 +95,13 @@ test.each(FORMATS)('after kills at any byte, %s has each row once and in order',
   );
 });
 
+function isOdd(row: number): boolean {
+  return row % 2 === 1;
+}
+
 test.each(FORMATS)('failed rows of %s are asked again only with --retry-failed', async (name, format, read) => {
   const path = join(folder, name);
-  const odd = (row: number): boolean => row % 2 === 1;
-  await runBatch({ path, format, rows: 6, fails: odd });
+  await runBatch({ path, format, rows: 6, fails: isOdd });
   expect(read(path).map(({ text }) => text === undefined)).toEqual([true, false, true, false, true, false]);
   expect(await runBatch({ path, format, rows: 6 })).toEqual([]);
   expect(await runBatch({ path, format, rows: 6, retryFailed: true })).toEqual([1, 3, 5]);
@@ -111,6 +114,11 @@ test.each(FORMATS)('content of %s that is not an answer is refused and stays', a
     writeFileSync(path, `${format.header}${content}`);
     const opened = await AnswersFile.open(path, format, { lastRow: 9, dropFailures: false });
     expect(opened.ok).toBe(content === 'x');
+  }
+  for (let cut = 0; cut < format.header.length; cut += 1) {
+    writeFileSync(path, format.header.slice(0, cut));
+    expect((await AnswersFile.open(path, format, { lastRow: 9, dropFailures: false })).ok).toBe(true);
+    expect(readFileSync(path, 'utf8')).toBe(format.header);
   }
   writeFileSync(path, `${format.header}${format.record(10, textAnswer('a'))}`);
   expect(await AnswersFile.open(path, format, { lastRow: 9, dropFailures: false })).toEqual({

@@ -9,6 +9,8 @@ export interface CallObserver {
   started(args: Readonly<Record<string, unknown>>): void;
   /** A prompt was rendered for a client; `error` is the code of the failure if it was not. */
   rendered(client: string, startedAt: number, error: string | undefined): void;
+  /** A fallback or round-robin client passed over this member, because it cools down. */
+  passedOver(client: string): void;
   /** The call sends a prompt to a model. */
   asked(request: ObservedRequest): AttemptObserver;
   /** The call starts to parse a complete reply. Returns undefined if nothing observes the parsing. */

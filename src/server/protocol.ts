@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { Claim } from '../policy/answer-store.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
+import type { CoolDownChange } from '../policy/cool-downs.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
@@ -27,6 +28,8 @@ export type PrimaryMessage =
       readonly problems: readonly DefinitionProblem[];
       /** As in `store`; absent without a store. */
       readonly store?: StoreHealth | undefined;
+      /** The cool-downs that have begun. */
+      readonly coolDowns: readonly CoolDownChange[];
     }
   /** The errors that keep the primary from serving the newest definitions, for the playground; empty if there are none. */
   | { readonly type: 'problems'; readonly problems: readonly DefinitionProblem[] }
@@ -42,6 +45,8 @@ export type PrimaryMessage =
   | { readonly type: 'store'; readonly health: StoreHealth }
   /** Stop accepting, finish the requests in flight within `timeoutMs`, then send `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }
+  /** Another worker decided about the cool-down of a client, or it ended because nothing decided. */
+  | { readonly type: 'cool-down'; readonly change: CoolDownChange }
   /** Send `metrics` with the same id. */
   | { readonly type: 'collect-metrics'; readonly id: number }
   /** Answers `merge-metrics`. */
@@ -97,6 +102,8 @@ export type WorkerMessage =
   | { readonly type: 'keep-answer'; readonly id: number; readonly answer: string; readonly ttlMs: number }
   /** The call that owns the claim ended without such an answer. */
   | { readonly type: 'release-answer'; readonly id: number }
+  /** It decided about the cool-down of a client. The primary tells the other workers. */
+  | { readonly type: 'cool-down'; readonly change: CoolDownChange }
   /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
   | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
   /** A request of a caller has a `type_builder` that is new to this worker. Answered by `extended-types`. */
@@ -171,6 +178,7 @@ const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
   'claim-answer': true,
   'keep-answer': true,
   'release-answer': true,
+  'cool-down': true,
   'load-validators': true,
   'extend-types': true,
   'take-units': true,
@@ -188,6 +196,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   degraded: true,
   store: true,
   drain: true,
+  'cool-down': true,
   'collect-metrics': true,
   'merged-metrics': true,
   'server-state': true,

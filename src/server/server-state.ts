@@ -1,4 +1,5 @@
 import { tenths } from '../base/tenths.ts';
+import type { CoolingClient } from '../policy/shared-cool-downs.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import type { ClientFailure } from './client-failures.ts';
 
@@ -8,6 +9,7 @@ export interface ServerState {
   readonly workers: readonly WorkerReport[];
   /** The last failure of each client since the start or the last reload. */
   readonly failures: readonly ClientFailure[];
+  readonly cooling: readonly CoolingClient[];
   /** Absent without a store. */
   readonly store?: StoreHealth | undefined;
 }
@@ -26,9 +28,11 @@ interface WorkerReport {
 
 /** The members of the status beside `authz`, for callers with a key. */
 export function statusFields(
-  { uptimeSeconds, workers, failures, store }: ServerState,
+  { uptimeSeconds, workers, failures, cooling, store }: ServerState,
   clients: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {
+  const now = Date.now();
+  const coolingUntil = new Map(cooling.map(({ client, leftMs }) => [client, new Date(now + leftMs).toISOString()]));
   const failed = new Map(failures.map((failure) => [failure.client, failure]));
   return {
     uptime_seconds: tenths(uptimeSeconds),
@@ -41,7 +45,9 @@ export function statusFields(
       memory_bytes: worker.rssBytes,
       event_loop_delay_seconds: Math.round(worker.lagSeconds * 1000) / 1000,
     })),
-    clients: [...clients].map((name) => ({ name, last_failure: failureFields(failed.get(name)) })),
+    clients: [...clients].map((name) => {
+      return { name, last_failure: failureFields(failed.get(name)), cooling_until: coolingUntil.get(name) ?? null };
+    }),
     ...(store !== undefined && { store }),
   };
 }

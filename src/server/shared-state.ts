@@ -1,28 +1,39 @@
 import type { Logger } from '../logging/logger.ts';
 import type { AnswerCounts } from '../policy/answer-store.ts';
 import { LeaseDesk } from '../policy/lease-desk.ts';
+import type { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import { AnswerClaims } from './answer-claims.ts';
 import type { Backends } from './backends.ts';
 import type { WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** The types of the messages about shared state. */
-const SHARED = ['take-turn', 'take-units', 'give-units', 'claim-answer', 'keep-answer', 'release-answer'] as const;
+const SHARED = [
+  'take-turn',
+  'cool-down',
+  'take-units',
+  'give-units',
+  'claim-answer',
+  'keep-answer',
+  'release-answer',
+] as const;
 
 type SharedMessage = Extract<WorkerMessage, { readonly type: (typeof SHARED)[number] }>;
 
 type Question<Type> = Extract<SharedMessage, { readonly type: Type }>;
 
-/** The state that all workers share: the turns of round-robin clients, the units of limits, and kept answers. */
+/** The state that all workers share: the turns and the cool-downs of clients, the units of limits, and kept answers. */
 export class SharedState {
   readonly #logger: Logger;
   readonly #desk: LeaseDesk;
   readonly #claims: AnswerClaims;
   readonly #backends: Backends;
+  readonly #coolDowns: SharedCoolDowns;
 
-  constructor(logger: Logger, backends: Backends) {
+  constructor(logger: Logger, backends: Backends, coolDowns: SharedCoolDowns) {
     this.#logger = logger;
     this.#backends = backends;
+    this.#coolDowns = coolDowns;
     this.#desk = new LeaseDesk(backends.ledger);
     this.#claims = new AnswerClaims(backends.openAnswers);
   }
@@ -33,6 +44,7 @@ export class SharedState {
 
   message(handle: WorkerHandle, message: SharedMessage): void {
     if (message.type === 'take-turn') void this.#answerTurn(handle, message);
+    else if (message.type === 'cool-down') this.#coolDowns.take(message.change, handle);
     else if (message.type === 'take-units') void this.#answerUnits(handle, message);
     else if (message.type === 'give-units') this.#desk.give(handle, message.units);
     else if (message.type === 'claim-answer') void this.#claims.claim(handle, message);

@@ -6,6 +6,7 @@ import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
+import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Backends } from './backends.ts';
 import { ClientFailures } from './client-failures.ts';
@@ -65,6 +66,7 @@ export class Supervisor implements HandleOwner {
   readonly #directory: string;
   readonly #ports = new SharedPorts();
   readonly #shared: SharedState;
+  readonly #coolDowns: SharedCoolDowns;
   #failures = new ClientFailures();
   #ticks: NodeJS.Timeout | undefined;
   #lastTickAt = performance.now();
@@ -85,7 +87,14 @@ export class Supervisor implements HandleOwner {
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
     this.#answers = new ProgramAnswers(this.#programs, options.logger, options.config.callerShare);
-    this.#shared = new SharedState(options.logger, options.backends);
+    this.#coolDowns = new SharedCoolDowns({
+      logger: options.logger,
+      counted: (client, reason) => options.metrics.cooling(client, reason),
+      tell: (change, from) => {
+        for (const handle of this.#handles.values()) if (handle !== from) handle.send({ type: 'cool-down', change });
+      },
+    });
+    this.#shared = new SharedState(options.logger, options.backends, this.#coolDowns);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
     options.backends.store?.onChange((health) => {
       for (const handle of this.#handles.values()) handle.send({ type: 'store', health });
@@ -275,7 +284,8 @@ export class Supervisor implements HandleOwner {
     const { config, path: programPath } = program;
     const { number } = handle;
     const store = this.#options.backends.store?.health;
-    const state = { mayBeReady: this.#mayBeReady, problems: this.#problems, store };
+    const coolDowns = this.#coolDowns.changes;
+    const state = { mayBeReady: this.#mayBeReady, problems: this.#problems, coolDowns, store };
     handle.send({ type: 'start', config, port, programPath, version, number, ...state });
   }
 
@@ -318,6 +328,7 @@ export class Supervisor implements HandleOwner {
       if (slept) handle.lastSeenAt = now;
       else this.#checkAlive(handle, now);
     }
+    this.#coolDowns.endUnused();
     this.#report({ type: 'tick' });
   }
 
@@ -366,7 +377,13 @@ export class Supervisor implements HandleOwner {
       return { number, pid, state, inFlight, rssBytes, lagSeconds, uptimeSeconds: (now - startedAt) / 1000 };
     });
     const store = this.#options.backends.store?.health;
-    return { uptimeSeconds: process.uptime(), workers, failures: this.#failures.list, store };
+    return {
+      uptimeSeconds: process.uptime(),
+      workers,
+      failures: this.#failures.list,
+      cooling: this.#coolDowns.list,
+      store,
+    };
   }
 
   #inState(...states: readonly WorkerState[]): readonly WorkerHandle[] {

@@ -3,6 +3,7 @@ import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
+import { CoolDowns } from '../policy/cool-downs.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
@@ -11,7 +12,7 @@ import { clientNames } from '../schema/client-names.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Program } from '../schema/program.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { BodyBudget } from './http/body-budget.ts';
+import { createBodyBudget, type BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, type HttpServices } from './http/http-services.ts';
 import { createPlayground, type Playground } from './http/playground/playground.ts';
@@ -33,9 +34,6 @@ const METRICS_EVERY = 5;
 
 /** Bytes of a body beyond its limit that are read, so that the client receives the 413. */
 const DISCARD_LIMIT = 16 * 1024 * 1024;
-
-/** Lowest limit for the unfinished bodies of a worker. */
-const MIN_BODY_BUDGET = 64 * 1024 * 1024;
 
 /** Any reply that a model writes fits: a million tokens are about 4 MB. */
 const MIN_REPLY_BYTES = 4 * 1024 * 1024;
@@ -86,6 +84,8 @@ class Worker {
   #step: StepNote | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
   #mayBeReady = true;
+  /** Undefined if cool-downs are off. */
+  #coolDowns: CoolDowns | undefined;
   /** The errors in the newest definitions. */
   #problems: readonly DefinitionProblem[] = [];
   #lastRequestAt = 0;
@@ -129,6 +129,9 @@ class Worker {
         this.#mayBeReady = false;
         if (this.#services !== undefined) this.#services.health.ready = false;
         return;
+      case 'cool-down':
+        this.#coolDowns?.apply(message.change);
+        return;
       case 'degraded':
         if (this.#services !== undefined) this.#services.health.degraded = message.degraded;
         return;
@@ -160,6 +163,9 @@ class Worker {
     this.#phase = 'starting';
     this.#mayBeReady = start.mayBeReady;
     this.#problems = start.problems;
+    if (start.config.coolDown === 'on') {
+      this.#coolDowns = new CoolDowns((change) => this.#link.send({ type: 'cool-down', change }), start.coolDowns);
+    }
     this.#step = new StepNote(dirname(start.programPath), process.pid);
     const program = loadProgram(start.programPath);
     if (!program.ok) {
@@ -227,6 +233,7 @@ class Worker {
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
       roundRobinTurn: (client) => this.#link.takeTurn(client),
+      clientHealth: this.#coolDowns,
       validatorSource: (functionName) => this.#link.validators(functionName),
       typeSource: config.dynamicTypes === 'on' ? (request, caller) => this.#link.types(request, caller) : undefined,
     });
@@ -270,7 +277,7 @@ class Worker {
       reject: createReject(services.logger, services.redactor),
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
-      bodyBudget: (this.#bodyBudget ??= bodyBudget(config)),
+      bodyBudget: (this.#bodyBudget ??= createBodyBudget(config)),
       maxUnreadBytes: MAX_UNREAD_BYTES,
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.sharedPort(host, port),
@@ -375,12 +382,6 @@ async function loadPlayground({ config, version }: Start, program: Program): Pro
   const { clientRegistry, title } = config;
   const facts = { title, version, clientRegistry, missing: new Map(missing) };
   return createPlayground(() => describeProgram(program, facts));
-}
-
-/** Room for four bodies of the largest size, and for a thousand typical ones; for each caller, its share, but at least one body. */
-function bodyBudget({ callerShare, maxBodyBytes }: Config): BodyBudget {
-  const limit = Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
-  return new BodyBudget(limit, Math.max(maxBodyBytes, limit * callerShare));
 }
 
 /** A fraction of the memory of a worker: with its copies, and until V8 collects them, a reply takes up to 20 times its size. */

@@ -50,6 +50,8 @@ export const OWN = {
 
 /** The event of a stream whose first text arrived. */
 export const FIRST_TOKEN = 'svc.first_token';
+/** The event of a call that passed over a client, because it cools down. */
+export const PASSED_OVER = 'svc.client_passed_over';
 /** The event of a reply that waited for a thread. */
 export const THREAD_TAKEN = 'svc.thread_taken';
 

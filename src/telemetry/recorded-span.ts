@@ -33,6 +33,9 @@ interface SpanStart {
   readonly context?: SpanContext;
 }
 
+/** The default limit of OpenTelemetry (`OTEL_SPAN_EVENT_COUNT_LIMIT`). */
+const MOST_EVENTS = 128;
+
 const UNSET: SpanStatus = { code: SpanStatusCode.UNSET };
 
 /** No message, because it can quote a prompt or a reply. */
@@ -51,7 +54,7 @@ export class RecordedSpan implements ReadableSpan {
   readonly events: TimedEvent[] = [];
   readonly links = [];
   readonly droppedAttributesCount = 0;
-  readonly droppedEventsCount = 0;
+  droppedEventsCount = 0;
   readonly droppedLinksCount = 0;
   name: string;
   status = UNSET;
@@ -103,8 +106,9 @@ export class RecordedSpan implements ReadableSpan {
     for (const [name, value] of Object.entries(attributes)) if (value !== undefined) this.set(name, value);
   }
 
-  event(name: string, at: number): void {
-    this.events.push({ name, time: millisToHrTime(at), attributes: {}, droppedAttributesCount: 0 });
+  event(name: string, at: number, attributes: Attributes = {}): void {
+    if (this.events.length === MOST_EVENTS) this.droppedEventsCount += 1;
+    else this.events.push({ name, time: millisToHrTime(at), attributes, droppedAttributesCount: 0 });
   }
 
   /** The span failed for this reason: a code, or the status of a provider. */

@@ -7,7 +7,7 @@ import type {
   ParseObserver,
 } from '../base/call-observer.ts';
 import { AttemptTrace } from './attempt-trace.ts';
-import { CONVENTIONS, OWN, SPANS, THREAD_TAKEN } from './attributes.ts';
+import { CONVENTIONS, OWN, PASSED_OVER, SPANS, THREAD_TAKEN } from './attributes.ts';
 import { argumentsText, type Redact } from './content.ts';
 import { RecordedSpan, type SpanOutput } from './recorded-span.ts';
 import { TracePosition } from './trace-position.ts';
@@ -111,6 +111,10 @@ export class RequestTrace implements CallObserver {
     span.set(OWN.client, short(client));
     if (error !== undefined) span.fail(error);
     span.end(this.#services.clock.now());
+  }
+
+  passedOver(client: string): void {
+    this.#span?.event(PASSED_OVER, this.#services.clock.now(), { [OWN.client]: short(client) });
   }
 
   asked(request: ObservedRequest): AttemptObserver {

@@ -26,6 +26,8 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_cost_usd_total: 'client',
   svc_attempts_total: 'client outcome',
   svc_repeated_attempts_total: 'client kind',
+  svc_client_cooling: 'client',
+  svc_client_cool_downs_total: 'client reason',
   svc_reasks_total: 'client function outcome',
   svc_replies_total: 'function outcome',
   svc_reply_losses_total: 'function kind',
@@ -154,6 +156,10 @@ test('every documented metric exists, with a name and a type by the rules of Pro
   await readStream(`${server.url}/stream/ExtractResume`, BODY);
   fake.script(reply('none', { usage: USAGE }), reply('3', { usage: USAGE }));
   await (await call('Count')).text();
+  fake.script(status(429, {}, { 'retry-after': '300' }));
+  await (await call('Count')).text();
+  const cooling = 'svc_client_cooling{client="Correcting"}';
+  await waitUntil('the cool-down to reach the primary', async () => (await scrape()).samples.get(cooling) === 1);
   const { types, helps, samples } = await scrape();
   expect([...types.keys()].toSorted()).toEqual(Object.keys(PROMISED).toSorted());
   expect([...helps].toSorted()).toEqual([...types.keys()].toSorted());
@@ -183,6 +189,7 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     'svc_first_text_seconds_count{function="ExtractResume"}': 1,
     'svc_request_duration_seconds_count{function="ExtractResume"}': 6,
     'svc_repeated_attempts_total{client="Correcting",kind="reask"}': 1,
+    'svc_client_cool_downs_total{client="Correcting",reason="retry_after"}': 1,
     svc_upstream_origins: expect.any(Number),
     svc_workers: 2,
   });

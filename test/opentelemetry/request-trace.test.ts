@@ -84,6 +84,15 @@ test('the wait for a slot is a span', () => {
   expect(namesOf(spans())).toEqual(['svc.queue', 'POST']);
 });
 
+test('a call that passes over a client has an event with its name, at most 128 of them', () => {
+  const { trace, spans } = record();
+  for (let at = 0; at < 130; at += 1) trace.passedOver('Main');
+  trace.ended({ status: 200, outcome: 'ok' });
+  const [{ events, droppedEventsCount } = { events: [], droppedEventsCount: 0 }] = spans();
+  expect(events[0]).toMatchObject({ name: 'svc.client_passed_over', attributes: { 'svc.client': 'Main' } });
+  expect([events.length, droppedEventsCount]).toEqual([128, 2]);
+});
+
 test('a request for a function has its route and its name', () => {
   const { trace, spans } = record();
   trace.routed('/llm/call/Hi', 'Hi');

@@ -28,9 +28,11 @@ it('lists all clients of the definitions with their last failure, without its me
     rssBytes: 9,
     lagSeconds: 0.0126,
   } as const;
-  const state = { uptimeSeconds: 12.34, workers: [worker], failures: failures.list } as const;
+  const cooling = [{ client: 'Slow', reason: 'failures', leftMs: 2_000 }] as const;
+  const state = { uptimeSeconds: 12.34, workers: [worker], failures: failures.list, cooling } as const;
+  const fields: unknown = JSON.parse(JSON.stringify(statusFields(state, new Set(['Fast', 'Slow']))));
   vi.useRealTimers();
-  expect(JSON.parse(JSON.stringify(statusFields(state, new Set(['Fast', 'Slow']))))).toEqual({
+  expect(fields).toEqual({
     uptime_seconds: 12.3,
     workers: [
       {
@@ -44,8 +46,12 @@ it('lists all clients of the definitions with their last failure, without its me
       },
     ],
     clients: [
-      { name: 'Fast', last_failure: { error: 'client_error', upstream_status: 429, at: '2026-01-02T03:04:05.678Z' } },
-      { name: 'Slow', last_failure: null },
+      {
+        name: 'Fast',
+        last_failure: { error: 'client_error', upstream_status: 429, at: '2026-01-02T03:04:05.678Z' },
+        cooling_until: null,
+      },
+      { name: 'Slow', last_failure: null, cooling_until: '2026-01-02T03:04:07.678Z' },
     ],
   });
 });

@@ -28,6 +28,7 @@ const LOST = { droppedSpans: 1, failedMetricExports: 1 } as const;
 export function metricsText(format: MetricsFormat = 'prometheus'): Promise<string> {
   const cluster = new ClusterMetrics();
   cluster.serving('abc', '1.0.0');
+  cluster.cooling('Fast', 'failures');
   const worker = new ProcessMetrics(
     { functions: ['Greet'], clients: new Set(['Fast']) },
     { ...SOURCES, telemetry: LOST },

@@ -59,6 +59,14 @@ export const LIMITS_SETTINGS = {
     // Only four addresses together can keep all others out, and one that brings its own clients still gets a useful share.
     default: '25%',
   }),
+  coolDown: setting({
+    flag: '--cool-down <policy>',
+    variable: 'SVC_COOL_DOWN',
+    group: 'Limits',
+    help: 'Whether fallback and round-robin clients pass over members that keep failing: on or off',
+    parse: keyword('on', 'off'),
+    default: 'on',
+  }),
   partialIntervalMs: setting({
     flag: '--partial-interval <duration>',
     variable: 'SVC_PARTIAL_INTERVAL',

@@ -56,10 +56,14 @@ export class ClientDirectory {
   /** The client of a definition, for one request. */
   client(source: ClientSource, requester: ClientRequester): Creation {
     const made = this.#made.get(source.definition) ?? this.#make(source, requester);
-    const { request } = requester.environment;
-    if (source.from === 'request' || request === undefined || request.size === 0) return made;
-    if (made.ok && !made.value.variables.some((variable) => request.has(variable))) return made;
+    if (source.from === 'request' || !changes(requester, made)) return made;
     return createModelClient(source, requester, this.#services);
+  }
+
+  /** True if all calls share the client: it comes from the files, and the request changes no variable that it reads. */
+  isShared(source: ClientSource, requester: ClientRequester): boolean {
+    if (source.from === 'request') return false;
+    return !changes(requester, this.#made.get(source.definition) ?? this.#make(source, requester));
   }
 
   /** The client of a definition as prompts see it, which needs no credentials. */
@@ -76,6 +80,12 @@ export class ClientDirectory {
     this.#made.set(source.definition, made);
     return made;
   }
+}
+
+/** True if a request changes variables of a client, so that it needs one of its own. */
+function changes({ environment: { request } }: ClientRequester, made: Creation): boolean {
+  if (request === undefined || request.size === 0) return false;
+  return !made.ok || made.value.variables.some((variable) => request.has(variable));
 }
 
 /** The distance between two names costs the product of their lengths, and a request can send long ones. */

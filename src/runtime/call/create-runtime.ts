@@ -13,7 +13,7 @@ import { loadProviders } from '../model/providers/providers.ts';
 import { createOfflineAnswers } from '../model/offline/offline-client.ts';
 import { clientsOfFiles } from '../model/strategies/client-plan.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
-import { memberOfKey, memberOfTurn } from '../model/strategies/round-robin.ts';
+import { memberForKey, memberForTurn } from '../model/strategies/cooling-members.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
 import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { Message } from '../../schema/message.ts';
@@ -218,6 +218,11 @@ function firstClient(plan: ClientPlan, routeKey: string | undefined): ClientSour
       return firstClient(member, routeKey);
     }
     case 'round-robin':
-      return firstClient(routeKey === undefined ? memberOfTurn(plan, 0) : memberOfKey(plan, routeKey, 0), routeKey);
+      return firstClient(
+        routeKey === undefined
+          ? memberForTurn(plan, 0, undefined)
+          : memberForKey(plan, { routeKey, index: 0 }, undefined),
+        routeKey,
+      );
   }
 }

@@ -5,9 +5,11 @@ import type { Failure } from '../../schema/failure.ts';
 import type { InvalidReply, Message } from '../../schema/message.ts';
 import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { AttemptFailure } from '../model/attempt-failure.ts';
+import { attemptEnd, UNDECIDED, type ClientHealth } from '../model/client-health.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
+import type { CoolingClients } from '../model/strategies/cooling-members.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import { isComplete, type ModelReply } from '../model/wire/reply-format.ts';
@@ -45,6 +47,8 @@ export class FunctionRun {
   #answered: ModelAttempt | undefined;
   #paused = false;
   #lastFailure: Failure | undefined;
+  /** The end of the last attempt, for the health of its client. */
+  #attemptEnd = UNDECIDED;
 
   constructor(parts: RunParts) {
     this.#parts = parts;
@@ -60,6 +64,7 @@ export class FunctionRun {
         attempt: (source, until, invalid) => this.#recordedAttempt(source, until, invalid),
         cancellation: context.cancellation,
         turn: services.turn,
+        cooling: this.#cooling,
         routeKey: call.routeKey,
         exhausted: () => this.#isExhausted,
       });
@@ -86,6 +91,23 @@ export class FunctionRun {
     this.#attempt?.resume();
   }
 
+  /** The clients that strategies pass over. */
+  get #cooling(): CoolingClients | undefined {
+    const { services, call, context } = this.#parts;
+    if (services.options.clientHealth === undefined || call.plan.kind === 'single') return undefined;
+    return {
+      until: (source) => this.#healthOf(source)?.coolingUntil(source.definition.name),
+      passedOver: ({ name }) => context.observer?.passedOver(name),
+    };
+  }
+
+  /** Undefined if nothing about the client concerns other calls. */
+  #healthOf(source: ClientSource): ClientHealth | undefined {
+    const { services, call } = this.#parts;
+    const { clientHealth } = services.options;
+    return clientHealth !== undefined && services.directory.isShared(source, call.requester) ? clientHealth : undefined;
+  }
+
   get #isExhausted(): boolean {
     return this.#recorder.attempts.length >= this.#parts.call.maxRequests;
   }
@@ -95,11 +117,20 @@ export class FunctionRun {
     deadlineAt: number,
     invalid: InvalidReply | undefined,
   ): Promise<Result<ParsedReply, AttemptFailure>> {
+    const { name } = source.definition;
+    const health = this.#healthOf(source);
+    // In the same turn in which a strategy selected the client: no other call can select it to decide about a cool-down.
+    const id = health?.started(name) ?? 0;
+    this.#attemptEnd = UNDECIDED;
     // An attempt can fail before it sends a request, and a call can have many such attempts.
     if (this.#recorder.attempts.length > 0) await nextTurn();
     const startedAt = performance.now();
-    const result = await this.#attemptAt(source, deadlineAt, invalid);
-    const { name } = source.definition;
+    let result: Result<ParsedReply, AttemptFailure>;
+    try {
+      result = await this.#attemptAt(source, deadlineAt, invalid);
+    } finally {
+      health?.ended(name, id, this.#attemptEnd);
+    }
     const attempt = { client: name, isReask: invalid !== undefined, startedAt };
     if (result.ok) {
       this.#recorder.succeeded(attempt);
@@ -144,6 +175,7 @@ export class FunctionRun {
     const observer = this.#observe(client, messages.value, invalid !== undefined);
     const reply = await this.#ask(client, { messages: messages.value, output }, { deadlineAt, observer });
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
+    this.#attemptEnd = attemptEnd(reply, client.coolDownMs);
     if (!reply.ok) return reply;
     try {
       const refusal = output === undefined ? undefined : refusalFailure(client, reply.value);

@@ -3,6 +3,7 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Losses, ParseFlag } from '../../schema/explanation.ts';
+import type { ClientHealth } from '../model/client-health.ts';
 import type { ConnectionCounts } from '../model/http/origin-pool.ts';
 import type { TokenDetails } from '../model/wire/reply-format.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';
@@ -202,6 +203,8 @@ export interface RuntimeOptions {
    * process counts the turns.
    */
   readonly roundRobinTurn?: (client: string) => number | Promise<number>;
+  /** Absent: no client cools down. */
+  readonly clientHealth?: ClientHealth | undefined;
 }
 
 /** A reply that has arrived in full, and how long its caller waits for the value. */

@@ -29,6 +29,7 @@ export interface ClientOptions {
   /** The form in which requests carry the schema of the reply; undefined if they carry none. */
   readonly structured: StructuredForm | undefined;
   readonly prices: TokenPrices | undefined;
+  readonly coolDownMs: number;
   readonly limits: ExchangeLimits;
   readonly httpVersion: CommonValues['http']['version'];
   readonly propagateTrace: boolean;
@@ -64,6 +65,7 @@ export function toClientOptions(
     mediaUrls: definedMembers(values.media_url_handler),
     structured,
     prices: values.prices,
+    coolDownMs: values.cool_down_ms,
     limits: {
       connectMs: http.connect_timeout_ms,
       firstTokenMs: http.time_to_first_token_timeout_ms,

@@ -232,6 +232,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
     structured: options.structured,
+    coolDownMs: options.coolDownMs,
     prices: options.prices ?? pricesOf(services.prices, provider, options.model),
     propagateTrace: options.propagateTrace,
     supportsStreaming: options.supportsStreaming && connection.streams !== false,

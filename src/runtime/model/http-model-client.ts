@@ -52,6 +52,7 @@ interface HttpClientParts {
   readonly finishReasons: FinishReasonRule;
   readonly structured?: StructuredForm | undefined;
   readonly prices?: TokenPrices | undefined;
+  readonly coolDownMs?: number | undefined;
   readonly supportsStreaming: boolean;
   /** True if the provider receives the trace headers. */
   readonly propagateTrace: boolean;
@@ -74,6 +75,7 @@ export class HttpModelClient implements ModelClient {
   readonly finishReasons: FinishReasonRule;
   readonly structured: StructuredForm | undefined;
   readonly prices: TokenPrices | undefined;
+  readonly coolDownMs: number | undefined;
   readonly origin: string;
   readonly #parts: HttpClientParts;
 
@@ -85,6 +87,7 @@ export class HttpModelClient implements ModelClient {
     this.finishReasons = parts.finishReasons;
     this.structured = parts.structured;
     this.prices = parts.prices;
+    this.coolDownMs = parts.coolDownMs;
     this.origin = parts.destination.origin;
     this.#parts = parts;
   }

@@ -22,6 +22,8 @@ export interface ModelClient {
   readonly structured?: StructuredForm | undefined;
   /** Undefined if the definition states none. */
   readonly prices?: TokenPrices | undefined;
+  /** The time of its cool-downs, 0 if it has none; absent: the default. */
+  readonly coolDownMs?: number | undefined;
   /** The origin of its server, such as `https://api.example.com`; undefined without one. */
   readonly origin?: string | undefined;
   /** Sends the messages. `listener` hears of the reply and of every failure on a later turn of the event loop. */

@@ -60,6 +60,9 @@ export const HTTP_SETTINGS = {
   propagate_trace: { shape: BOOLEAN, default: false },
 } as const satisfies OptionTable;
 
+/** Long enough to spare callers most attempts that fail, short enough to notice soon that a provider is back. */
+export const DEFAULT_COOL_DOWN_MS = 30_000;
+
 const PRICE = { kind: 'number', expected: 'a number of US dollars, 0 or more' } as const satisfies Shape;
 
 /** US dollars per million tokens, the unit of the providers' price lists. */
@@ -152,6 +155,11 @@ export const COMMON_OPTIONS = {
   prices: {
     shape: { kind: 'settings', settings: PRICES, expected: 'a map with "input" and "output"' },
     text: 'a map with `input` and `output`, and optionally `cached_input`: the [prices](#prices) in US dollars per million tokens',
+  },
+  cool_down_ms: {
+    shape: MILLISECONDS,
+    default: DEFAULT_COOL_DOWN_MS,
+    text: 'the time of a [cool-down](#cool-down) in milliseconds; 0: the client has none',
   },
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },

@@ -1,4 +1,5 @@
 import { ByteBudget } from '../../base/byte-budget.ts';
+import type { Config } from '../../config/config.ts';
 import { CallerShares } from '../caller-shares.ts';
 
 /** The limit that a body exceeds. */
@@ -33,4 +34,16 @@ export class BodyBudget {
     this.#shares.give(caller, bytes);
     this.#all.give(bytes);
   }
+}
+
+/** Lowest limit for the unfinished bodies of a worker. */
+const MIN_BODY_BUDGET = 64 * 1024 * 1024;
+
+/** Room for four bodies of the largest size, and for a thousand typical ones; for each caller, its share, but at least one body. */
+export function createBodyBudget({
+  callerShare,
+  maxBodyBytes,
+}: Pick<Config, 'callerShare' | 'maxBodyBytes'>): BodyBudget {
+  const limit = Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
+  return new BodyBudget(limit, Math.max(maxBodyBytes, limit * callerShare));
 }

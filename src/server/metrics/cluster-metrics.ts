@@ -3,6 +3,7 @@ import { AggregatorRegistry, Counter, Gauge, Registry, type RegistryContentType 
 import type { Exemplar, MetricData, MetricsFormat, MetricValue } from '../protocol.ts';
 import type { AnswerCounts } from '../../policy/answer-store.ts';
 import { compareText } from '../../base/json.ts';
+import type { CoolDownReason } from '../../policy/cool-downs.ts';
 import type { WorkerHandle } from '../worker-handle.ts';
 import { residentBytes } from './process-metrics.ts';
 
@@ -45,6 +46,18 @@ export class ClusterMetrics {
     help: 'Resident memory of the primary',
     registers: [this.#own],
   });
+  readonly #cooling = new Gauge({
+    name: 'svc_client_cooling',
+    help: '1 while strategies pass over the client, because its attempts failed',
+    labelNames: ['client'],
+    registers: [this.#own],
+  });
+  readonly #coolDowns = new Counter({
+    name: 'svc_client_cool_downs_total',
+    help: 'Cool-downs of clients that began',
+    labelNames: ['client', 'reason'],
+    registers: [this.#own],
+  });
   readonly #program = new Gauge({
     name: 'svc_program_info',
     help: 'The program that is served; the value is always 1',
@@ -80,6 +93,12 @@ export class ClusterMetrics {
     this.#answerBytes.set(bytes);
     this.#answerWaits.reset();
     this.#answerWaits.inc(waits);
+  }
+
+  /** A client begins to cool down; without a reason, it stops. */
+  cooling(client: string, reason: CoolDownReason | undefined): void {
+    this.#cooling.set({ client }, reason === undefined ? 0 : 1);
+    if (reason !== undefined) this.#coolDowns.inc({ client, reason });
   }
 
   serving(hash: string, version: string): void {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ClientPlan, RoundRobinPlan } from '../../../src/runtime/model/strategies/client-plan.ts';
-import { memberOfKey, memberOfTurn } from '../../../src/runtime/model/strategies/round-robin.ts';
+import { memberForKey } from '../../../src/runtime/model/strategies/cooling-members.ts';
+import { memberOfTurn } from '../../../src/runtime/model/strategies/round-robin.ts';
 import { Weights } from '../../../src/runtime/model/strategies/weights.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 
@@ -68,7 +69,7 @@ test('each cycle from any turn gives every member its weight, and no turn lets a
 const KEYS = Array.from({ length: 20_000 }, (_, index) => `user-${index}`);
 
 function routed(subject: Turns, index = 0): readonly string[] {
-  return KEYS.map((key) => memberOfKey(subject, key, index).name);
+  return KEYS.map((key) => memberForKey(subject, { routeKey: key, index }, undefined).name);
 }
 
 test.each<[string, readonly number[] | undefined]>([
@@ -99,7 +100,9 @@ test('a greater weight only draws keys, and the order of the list does not matte
 test('a retry goes to another member of the key, and to none with weight 0', () => {
   const subject = plan('ABC', [1, 0, 1]);
   for (const key of KEYS.slice(0, 100)) {
-    const [first, second, third] = [0, 1, 2].map((index) => memberOfKey(subject, key, index).name);
+    const [first, second, third] = [0, 1, 2].map(
+      (index) => memberForKey(subject, { routeKey: key, index }, undefined).name,
+    );
     expect(new Set([first, second])).toEqual(new Set(['A', 'C']));
     expect(third).toBe(first);
   }
@@ -109,7 +112,7 @@ test('the hash is part of the contract: keys keep their member from version to v
   const subject = plan('ABC', [5, 3, 2]);
   expect(
     KEYS.slice(0, 20)
-      .map((key) => memberOfKey(subject, key, 0).name)
+      .map((key) => memberForKey(subject, { routeKey: key, index: 0 }, undefined).name)
       .join(''),
   ).toBe('BBAAABBBACCBAAABBAAA');
 });

@@ -9,6 +9,7 @@ const TRACE = ['traceparent', '00-1-2-01', 'baggage', 'tenant=acme'];
 const OBSERVER: CallObserver = {
   started: () => {},
   rendered: () => {},
+  passedOver: () => {},
   asked: () => ({ traceHeaders: () => TRACE, firstText: () => {}, ended: () => {} }),
   parsing: () => undefined,
 };

@@ -69,6 +69,7 @@ const CONFIG: Config = {
   onLoss: 'accept',
   clientRegistry: 'open',
   dynamicTypes: 'on',
+  coolDown: 'on',
   allowPrivateUrls: false,
   trustLoopback: false,
   env: {},
@@ -100,7 +101,7 @@ export async function startServer(
       playground,
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' }, clients: [], functions: [] },
-      serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [] }),
+      serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [], cooling: [] }),
       metricsText: async (format) => new ClusterMetrics().text([metrics.data()], [WORKER], format),
     },
   );

@@ -10,26 +10,23 @@ export function memberOfTurn({ members, weights, start }: RoundRobinPlan, turn: 
 }
 
 /**
- * The member for a route key, by weighted rendezvous hashing: each member has a score for the key, and the highest one wins.
- * When a weight changes, only the keys move that the change concerns. A retry (`index` 1, 2, …) goes to the next score.
+ * The members in their order for a route key, by weighted rendezvous hashing: each member has a score for the key, and the highest one
+ * comes first. When a weight changes, only the keys move that the change concerns. Members with the weight 0 are left out.
  */
-export function memberOfKey(
+export function membersOfKey(
   { name, members, weights }: RoundRobinPlan & { readonly name: string },
   routeKey: string,
-  index: number,
-): ClientPlan {
+): readonly ClientPlan[] {
   // A member that the list contains twice has one score, for both its weights.
   const byName = new Map<string, { readonly member: ClientPlan; readonly weight: number }>();
   for (const [at, member] of members.entries()) {
     const weight = (byName.get(member.name)?.weight ?? 0) + (weights?.values[at] ?? 1);
     if (weight > 0) byName.set(member.name, { member, weight });
   }
-  const ranked = [...byName.values()]
+  return [...byName.values()]
     .map(({ member, weight }) => ({ member, score: -weight / Math.log(fractionOf([name, member.name, routeKey])) }))
-    .toSorted((a, b) => b.score - a.score);
-  const chosen = ranked[index % ranked.length];
-  invariant(chosen !== undefined, 'a round-robin client has a member with a weight');
-  return chosen.member;
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ member }) => member);
 }
 
 /** The bytes of a hash that become a fraction: as many as a number holds exactly. */

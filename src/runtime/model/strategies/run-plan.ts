@@ -7,8 +7,8 @@ import type { InvalidReply } from '../../../schema/message.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
 import type { ClientSource } from '../client-source.ts';
 import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
+import { memberForKey, memberForTurn, membersInOrder, type CoolingClients } from './cooling-members.ts';
 import { withRetries } from './retry.ts';
-import { memberOfKey, memberOfTurn } from './round-robin.ts';
 
 export interface PlanContext<T> {
   /**
@@ -22,6 +22,8 @@ export interface PlanContext<T> {
   ) => Promise<Result<T, AttemptFailure>>;
   readonly cancellation: Cancellation;
   readonly turn: RoundRobinTurns;
+  /** Absent: no client cools down. */
+  readonly cooling?: CoolingClients | undefined;
   /** Decides the members of round-robin clients instead of their turns. */
   readonly routeKey?: string | undefined;
   /** True once the call has made all the requests that it can make: no retry and no other client follows. */
@@ -100,14 +102,14 @@ async function runWithReasks<T>(
   }
 }
 
-/** Asks the members in order: any failure leads to the next, unless the call is cancelled or its time is over. */
+/** Asks the members, as a rule in their order: any failure leads to the next, unless the call is cancelled or its time is over. */
 async function runFallback<T>(
   { plan, reasks }: Pick<Run<FallbackPlan>, 'plan' | 'reasks'>,
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFailure>> {
   const failures: AttemptFailure[] = [];
-  for (const member of plan.members) {
+  for (const member of membersInOrder(plan.members, context.cooling)) {
     const result = await runPlan(member, deadlineAt, context, reasks);
     if (result.ok) return result;
     failures.push(result.failure);
@@ -122,11 +124,11 @@ async function runRoundRobin<T>(
   deadlineAt: number,
   context: PlanContext<T>,
 ): Promise<Result<T, AttemptFailure>> {
-  const { routeKey } = context;
+  const { routeKey, cooling } = context;
   const member =
     routeKey === undefined
-      ? memberOfTurn(plan, plan.ofRequest ? index : await context.turn(plan.name, deadlineAt))
-      : memberOfKey(plan, routeKey, index);
+      ? memberForTurn(plan, plan.ofRequest ? index : await context.turn(plan.name, deadlineAt), cooling)
+      : memberForKey(plan, { routeKey, index }, cooling);
   return runPlan(member, deadlineAt, context, reasks);
 }
 

@@ -1,0 +1,108 @@
+import type { Logger } from '../logging/logger.ts';
+import type { CoolDownChange, CoolDownReason } from './cool-downs.ts';
+
+/**
+ * A cool-down whose time is over ends if no attempt has decided for this long: strategies do not need the client, for example because
+ * the members before it answer.
+ */
+const UNUSED_MS = 60_000;
+
+/** The longest time for which an attempt that decides keeps a cool-down from its end: the default time limit of an attempt. */
+const DECIDING_MS = 600_000;
+
+type Begin = Extract<CoolDownChange, { readonly type: 'begin' }>;
+
+interface Cooling {
+  readonly begin: Begin;
+  readonly since: number;
+  readonly until: number;
+  /** When the cool-down ends if nothing decides. */
+  readonly unusedAt: number;
+}
+
+/** A client that cools down. */
+export interface CoolingClient {
+  readonly client: string;
+  readonly reason: CoolDownReason;
+  /** The time left, in milliseconds; negative while an attempt decides. */
+  readonly leftMs: number;
+}
+
+export interface SharedCoolDownParts {
+  readonly logger: Logger;
+  /** A monotonic clock, in milliseconds. */
+  readonly now?: () => number;
+  /** Called when a client begins to cool down; `reason` is undefined when it stops. */
+  readonly counted: (client: string, reason: CoolDownReason | undefined) => void;
+  /** Sends a change to all workers except the one that decided it. */
+  readonly tell: (change: CoolDownChange, from?: object) => void;
+}
+
+/** The cool-downs of all workers of a machine, in the primary. It logs each begin and each end once. */
+export class SharedCoolDowns {
+  readonly #parts: Required<SharedCoolDownParts>;
+  readonly #cooling = new Map<string, Cooling>();
+
+  constructor(parts: SharedCoolDownParts) {
+    this.#parts = { now: () => performance.now(), ...parts };
+  }
+
+  /** Takes a change that the worker `from` decided. */
+  take(change: CoolDownChange, from: object): void {
+    if (change.type === 'decide') {
+      this.#decide(change.client);
+      return;
+    }
+    if (change.type === 'begin') this.#begin(change);
+    else this.#end(change.client);
+    this.#parts.tell(change, from);
+  }
+
+  /** Ends the cool-downs that nothing decides. To be called about once a second. */
+  endUnused(): void {
+    const now = this.#parts.now();
+    for (const [client, { unusedAt }] of this.#cooling) {
+      if (now < unusedAt) continue;
+      this.#end(client);
+      this.#parts.tell({ type: 'end', client });
+    }
+  }
+
+  /** The changes that a new worker has to apply. */
+  get changes(): readonly CoolDownChange[] {
+    const now = this.#parts.now();
+    return [...this.#cooling.values()].map(({ begin, until }) => ({ ...begin, forMs: Math.max(0, until - now) }));
+  }
+
+  get list(): readonly CoolingClient[] {
+    const now = this.#parts.now();
+    return [...this.#cooling.values()].map(({ begin: { client, reason }, until }) => {
+      return { client, reason, leftMs: until - now };
+    });
+  }
+
+  #begin(begin: Begin): void {
+    const { client, forMs, reason } = begin;
+    const now = this.#parts.now();
+    const known = this.#cooling.get(client);
+    const until = now + forMs;
+    this.#cooling.set(client, { begin, since: known?.since ?? now, until, unusedAt: until + UNUSED_MS });
+    if (known !== undefined) return;
+    this.#parts.counted(client, reason);
+    this.#parts.logger.warn({ client, reason, forMs }, 'a client cools down: strategies ask their other members first');
+  }
+
+  #decide(client: string): void {
+    const known = this.#cooling.get(client);
+    if (known !== undefined) this.#cooling.set(client, { ...known, unusedAt: this.#parts.now() + DECIDING_MS });
+  }
+
+  #end(client: string): void {
+    const known = this.#cooling.get(client);
+    if (known === undefined) return;
+    this.#cooling.delete(client);
+    this.#parts.counted(client, undefined);
+    const ms = Math.round(this.#parts.now() - known.since);
+    this.#parts.logger.info({ client, ms }, 'the cool-down of a client is over');
+  }
+}

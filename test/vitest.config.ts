@@ -26,7 +26,7 @@ function builtProgram(name: string, fileParallelism = false): TestProjectInlineC
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
 // `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators`,
-// `manifests` and `package` need `npm ci` in their folders, `manifests` also needs Helm,
+// `manifests`, `package` and `site` need `npm ci` in a folder, `manifests` also needs Helm,
 // and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -52,6 +52,7 @@ export default defineConfig({
             'manifests',
             'package',
             'readers',
+            'site',
             'telemetry',
           ].map((name) => `test/${name}/**`),
           // As in workers: tests load uWebSockets.js in their own process.
@@ -68,6 +69,7 @@ export default defineConfig({
       builtProgram('manifests'),
       builtProgram('package'),
       builtProgram('readers'),
+      builtProgram('site'),
       builtProgram('telemetry'),
     ],
   },

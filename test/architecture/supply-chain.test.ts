@@ -16,6 +16,7 @@ interface LockEntry {
 
 const LOCK_FILES = [
   'package-lock.json',
+  'site/package-lock.json',
   'test/generators/package-lock.json',
   'test/manifests/package-lock.json',
   'test/package/package-lock.json',

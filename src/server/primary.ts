@@ -15,6 +15,7 @@ import { memoryBackends, type Backends } from './backends.ts';
 import { claimPorts } from './claim-port.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
+import { StoreMetrics } from './metrics/store-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
 import { openFileLimit, openFilesWarning } from './open-files.ts';
 import { startWarnings } from './start-warnings.ts';
@@ -263,7 +264,7 @@ class Primary {
 async function createBackends(config: Config, logger: Logger): Promise<Backends> {
   if (config.store === undefined) return memoryBackends(config);
   const { storeBackends } = await import('./store-backends.ts');
-  return storeBackends(config, config.store, logger);
+  return storeBackends({ config, address: config.store, logger, metrics: new StoreMetrics() });
 }
 
 /** All programs are bundled into one folder. */

@@ -136,7 +136,7 @@ export class Store {
     this.#underWay -= 1;
     const seconds = (performance.now() - started) / 1000;
     if (outcome === 'timeout') this.#late();
-    else if ('error' in outcome) this.#refused(outcome.error);
+    else if ('error' in outcome) this.#refused(operation, outcome.error);
     else {
       this.#timeouts = 0;
       this.#options.observe(operation, seconds);
@@ -164,11 +164,12 @@ export class Store {
     if (this.#timeouts >= TIMEOUTS_UNTIL_SLOW && this.#client.ready) this.#became('slow', `${BUDGET_MS}ms`);
   }
 
-  #refused(error: unknown): void {
+  /** A node of a cluster can be away while the others work, so a failure alone means nothing, except that of the beat. */
+  #refused(operation: StoreOperation, error: unknown): void {
     const code = errorCode(error);
     const state = REFUSALS.get(code);
     if (state !== undefined) this.#became(state, code);
-    else if (!this.#client.ready) this.#became('down', code);
+    else if (!this.#client.ready || operation === 'beat') this.#became('down', code);
     else this.#options.logger.debug({ code }, 'the store refused an operation');
   }
 

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { join } from 'node:path';
 import { freePort } from '../../support/free-port.ts';
 import { waitUntil } from '../../support/load.ts';
 import { temporaryFolder } from '../../support/running-server.ts';
@@ -24,12 +26,28 @@ export class RedisServer {
     return server;
   }
 
+  /** A sentinel that knows one master by this name. */
+  static async sentinelOf(master: RedisServer, name: string): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), ['--sentinel']);
+    writeFileSync(
+      server.#sentinelFile,
+      `port ${server.port}\nbind 127.0.0.1\nsentinel monitor ${name} 127.0.0.1 ${master.port} 1\n`,
+    );
+    await server.restart();
+    return server;
+  }
+
+  get #sentinelFile(): string {
+    return join(this.#folder, 'sentinel.conf');
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }
 
   async restart(): Promise<void> {
-    const own = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
+    const settings = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--dir', this.#folder];
+    const own = this.#flags.includes('--sentinel') ? [this.#sentinelFile] : settings;
     this.#child = spawn('redis-server', [...own, ...this.#flags], { stdio: 'ignore' });
     await waitUntil('redis-server to accept connections', () => accepts(this.port));
   }

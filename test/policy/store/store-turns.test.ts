@@ -40,6 +40,8 @@ test('whatever happens to the store, every call gets a turn, and turns are conse
   const fault = fc.constantFrom<Fault>('none', 'silent', 'OOM', 'closed');
   await assertAsyncProperty(
     fc.asyncProperty(fc.array(fc.tuple(fault, fc.nat(20)), { maxLength: 20 }), async (steps) => {
+      // Those of the run before.
+      vi.clearAllTimers();
       const { client, turns } = await machine({ value: 0 });
       for (const [state, calls] of steps) {
         client.become(state);

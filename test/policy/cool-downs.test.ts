@@ -7,7 +7,9 @@ const OK = { outcome: 'ok', coolDownMs: 30_000 } as const;
 const FAILED = { outcome: 'failed', coolDownMs: 30_000 } as const;
 const UNDECIDED = { outcome: 'undecided', coolDownMs: 30_000 } as const;
 
-type End = typeof OK | typeof FAILED | typeof UNDECIDED;
+const LIMITED = { ...FAILED, retryAfterMs: 10_000 } as const;
+
+type End = typeof OK | typeof FAILED | typeof UNDECIDED | typeof LIMITED;
 
 /** Cool-downs with a clock that the test sets, and the changes that they decide. */
 function create() {
@@ -102,6 +104,17 @@ test('an attempt that says nothing leaves the decision to the next one', () => {
   expect(coolDowns.coolingUntil('A')).toBeUndefined();
 });
 
+test('an attempt of a function that names the client leaves the decision to the one that began before', () => {
+  const { clock, coolDowns, attempt, fail } = create();
+  fail(5);
+  clock.now = 31_000;
+  const decides = coolDowns.started('A');
+  attempt(FAILED);
+  expect(coolDowns.coolingUntil('A')).toBe(31_000);
+  coolDowns.ended('A', decides, OK);
+  expect(coolDowns.coolingUntil('A')).toBeUndefined();
+});
+
 test('attempts that started before the begin or the end decide nothing after it', () => {
   const { clock, coolDowns, attempt, fail } = create();
   const early = [1, 2, 3, 4, 5].map(() => coolDowns.started('A'));
@@ -135,12 +148,12 @@ test('a worker applies the changes of others, and lets an attempt of its own dec
 const STEP = fc.oneof(
   fc.record({ pass: fc.integer({ min: 0, max: 20_000 }) }),
   fc.constant({ start: true }),
-  fc.record({ end: fc.nat(10), as: fc.constantFrom<End[]>(OK, FAILED, FAILED, UNDECIDED) }),
+  fc.record({ end: fc.nat(10), as: fc.constantFrom<End[]>(OK, FAILED, LIMITED, UNDECIDED) }),
 );
 
 test('while a client cools down, callers that pass over it start at most one attempt, and only when its time is over', () => {
   assertProperty(
-    fc.property(fc.array(STEP, { maxLength: 80 }), (steps) => {
+    fc.property(fc.array(STEP, { maxLength: 80, size: 'max' }), (steps) => {
       const { clock, changes, coolDowns } = create();
       /** In flight: the number of changes before the attempt started. */
       const open: Array<{ readonly id: number; readonly since: number }> = [];
@@ -174,13 +187,16 @@ test('while a client cools down, callers that pass over it start at most one att
 
 test('however attempts end, a client is asked again once its time is over and nothing decides', () => {
   assertProperty(
-    fc.property(fc.array(fc.constantFrom<End[]>(OK, FAILED, UNDECIDED), { maxLength: 40 }), (ends) => {
-      const { clock, coolDowns, attempt } = create();
-      for (const end of ends) {
-        attempt(end);
-        clock.now = Math.max(clock.now, coolDowns.coolingUntil('A') ?? 0);
-        expect(coolDowns.coolingUntil('A')).toBeUndefined();
-      }
-    }),
+    fc.property(
+      fc.array(fc.constantFrom<End[]>(OK, FAILED, FAILED, FAILED, UNDECIDED), { maxLength: 40, size: 'max' }),
+      (ends) => {
+        const { clock, coolDowns, attempt } = create();
+        for (const end of ends) {
+          attempt(end);
+          clock.now = Math.max(clock.now, coolDowns.coolingUntil('A') ?? 0);
+          expect(coolDowns.coolingUntil('A')).toBeUndefined();
+        }
+      },
+    ),
   );
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
@@ -56,7 +57,7 @@ async function lastMessage(url: string, body: unknown): Promise<unknown> {
   return messages.at(-1)?.data;
 }
 
-describe.each(['uws', 'node'])('over %s', (transport) => {
+describe.each(TRANSPORTS)('over %s', (transport) => {
   let server: RunningServer;
 
   beforeAll(async () => {

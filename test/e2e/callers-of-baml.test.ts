@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
@@ -27,7 +28,7 @@ const servers: RunningServer[] = [];
 beforeAll(async () => {
   fake = await startFakeProvider();
   const env = { BAML_PASSWORD: PASSWORD, PROVIDER_URL: `${fake.url}/v1`, PROVIDER_KEY: 'key-of-server' };
-  for (const transport of ['uws', 'node']) {
+  for (const transport of TRANSPORTS) {
     servers.push(await startServer({ cwd: temporaryFolder(PROJECT), flags: ['--transport', transport], env }));
   }
 });
@@ -56,22 +57,28 @@ async function call(server: RunningServer | undefined, body: object, key: string
   return [response.status, sent?.messages?.[0]?.content, request?.headers['authorization']];
 }
 
-test.each([0, 1])('a project and a caller of BAML work with svc as they are (transport %i)', async (index) => {
-  const options = { tags: { team: 'blue' }, env: { PROVIDER_KEY: 'key-of-caller' } };
-  const body = { text: 'hi', __baml_options__: options };
-  expect(await call(servers[index], body, PASSWORD)).toEqual([200, 'hi for blue', 'Bearer key-of-caller']);
-  expect(await call(servers[index], { text: 'hi' }, PASSWORD)).toEqual([200, 'hi for ', 'Bearer key-of-server']);
-  await expect.poll(() => servers[index]?.output()).toContain('"tags":{"team":"blue"}');
-  expect(servers[index]?.output()).not.toContain(PASSWORD);
-});
+test.each([...TRANSPORTS.keys()])(
+  'a project and a caller of BAML work with svc as they are (transport %i)',
+  async (index) => {
+    const options = { tags: { team: 'blue' }, env: { PROVIDER_KEY: 'key-of-caller' } };
+    const body = { text: 'hi', __baml_options__: options };
+    expect(await call(servers[index], body, PASSWORD)).toEqual([200, 'hi for blue', 'Bearer key-of-caller']);
+    expect(await call(servers[index], { text: 'hi' }, PASSWORD)).toEqual([200, 'hi for ', 'Bearer key-of-server']);
+    await expect.poll(() => servers[index]?.output()).toContain('"tags":{"team":"blue"}');
+    expect(servers[index]?.output()).not.toContain(PASSWORD);
+  },
+);
 
-test.each([0, 1])('BAML_PASSWORD protects the server (transport %i)', async (index) => {
+test.each([...TRANSPORTS.keys()])('BAML_PASSWORD protects the server (transport %i)', async (index) => {
   expect(await call(servers[index], { text: 'hi' }, `${PASSWORD}0`)).toEqual([403, undefined, undefined]);
   const status = await fetch(`${servers[index]?.url ?? ''}/_debug/status`, { headers: { 'x-baml-api-key': PASSWORD } });
   expect(await status.json()).toMatchObject({ authz: { enforcement: 'active', outcome: 'pass' } });
 });
 
-test.each([0, 1])('options under two names get 400, and svc calls no provider (transport %i)', async (index) => {
-  const body = { text: 'hi', svc_options: {}, __baml_options__: {} };
-  expect(await call(servers[index], body, PASSWORD)).toEqual([400, undefined, undefined]);
-});
+test.each([...TRANSPORTS.keys()])(
+  'options under two names get 400, and svc calls no provider (transport %i)',
+  async (index) => {
+    const body = { text: 'hi', svc_options: {}, __baml_options__: {} };
+    expect(await call(servers[index], body, PASSWORD)).toEqual([400, undefined, undefined]);
+  },
+);

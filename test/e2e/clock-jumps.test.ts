@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { childrenOf } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
@@ -58,7 +59,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-test.each(['uws', 'node'])(
+test.each(TRANSPORTS)(
   'on %s, a clock that jumps by days ends no call, stream or worker, and changes no deadline',
   async (transport) => {
     const script = join(temporaryFolder({ 'jumps.cjs': JUMPS }), 'jumps.cjs');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
@@ -76,46 +77,43 @@ async function logged(server: RunningServer, id: string): Promise<Record<string,
   return JSON.parse(find() ?? '') as Record<string, unknown>;
 }
 
-test.each(['uws', 'node'])(
-  'with --prices, calls, streams, logs and metrics state their cost (%s)',
-  async (transport) => {
-    const flags = ['--workers', '2', '--transport', transport];
-    const server = await start('serve', '--prices', pricesFile(), ...flags);
-    const answer = await call(server);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('x-svc-cost')).toBe('0.0000003');
-    expect(await logged(server, 'a')).toMatchObject({ inputTokens: 1, outputTokens: 1, cost: 3e-7 });
+test.each(TRANSPORTS)('with --prices, calls, streams, logs and metrics state their cost (%s)', async (transport) => {
+  const flags = ['--workers', '2', '--transport', transport];
+  const server = await start('serve', '--prices', pricesFile(), ...flags);
+  const answer = await call(server);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-svc-cost')).toBe('0.0000003');
+  expect(await logged(server, 'a')).toMatchObject({ inputTokens: 1, outputTokens: 1, cost: 3e-7 });
 
-    fake.script(reply('none', { usage: { prompt_tokens: 1e6, completion_tokens: 0 } }));
-    const corrected = await call(server, {}, 'b');
-    expect(corrected.headers.get('x-svc-attempts')).toBe('2');
-    expect(corrected.headers.get('x-svc-cost')).toBe('0.1000003');
+  fake.script(reply('none', { usage: { prompt_tokens: 1e6, completion_tokens: 0 } }));
+  const corrected = await call(server, {}, 'b');
+  expect(corrected.headers.get('x-svc-attempts')).toBe('2');
+  expect(corrected.headers.get('x-svc-cost')).toBe('0.1000003');
 
-    fake.script(...[1, 2].map(() => reply('none', { usage: { prompt_tokens: 0, completion_tokens: 1e9 } })));
-    const failed = await call(server, {}, 'c');
-    expect(failed.status).toBe(500);
-    expect(failed.headers.get('x-svc-cost')).toBe('400');
-    expect(await logged(server, 'c')).toMatchObject({ cost: 400 });
+  fake.script(...[1, 2].map(() => reply('none', { usage: { prompt_tokens: 0, completion_tokens: 1e9 } })));
+  const failed = await call(server, {}, 'c');
+  expect(failed.status).toBe(500);
+  expect(failed.headers.get('x-svc-cost')).toBe('400');
+  expect(await logged(server, 'c')).toMatchObject({ cost: 400 });
 
-    const answerWithMeta = await (await call(server, { include: ['usage'] })).json();
-    expect(answerWithMeta).toEqual({ result: 3, meta: { usage: { input_tokens: 1, output_tokens: 1 }, cost: 3e-7 } });
+  const answerWithMeta = await (await call(server, { include: ['usage'] })).json();
+  expect(answerWithMeta).toEqual({ result: 3, meta: { usage: { input_tokens: 1, output_tokens: 1 }, cost: 3e-7 } });
 
-    expect((await call(server, { client: 'Own' }, 'd')).headers.get('x-svc-cost')).toBe('0.000003');
-    expect((await call(server, { client: 'Unlisted' }, 'e')).headers.has('x-svc-cost')).toBe(false);
-    expect(await logged(server, 'e')).not.toHaveProperty('cost');
+  expect((await call(server, { client: 'Own' }, 'd')).headers.get('x-svc-cost')).toBe('0.000003');
+  expect((await call(server, { client: 'Unlisted' }, 'e')).headers.has('x-svc-cost')).toBe(false);
+  expect(await logged(server, 'e')).not.toHaveProperty('cost');
 
-    const body = { svc_options: { include: ['usage'] } };
-    const { messages } = await readStream(`${server.url}/stream/Count`, body);
-    expect(messages.at(-1)?.data).toMatchObject({ final_result: 3, meta: { usage: { output_tokens: 1 }, cost: 3e-7 } });
+  const body = { svc_options: { include: ['usage'] } };
+  const { messages } = await readStream(`${server.url}/stream/Count`, body);
+  expect(messages.at(-1)?.data).toMatchObject({ final_result: 3, meta: { usage: { output_tokens: 1 }, cost: 3e-7 } });
 
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    const costs = metrics.matchAll(/^svc_cost_usd_total\{client="(\w+)"\} (\S+)$/gmu);
-    const byClient = new Map([...costs].map(([, name, cost]) => [name, Number(cost)]));
-    expect(new Set(byClient.keys())).toEqual(new Set(['Listed', 'Own']));
-    expect(byClient.get('Listed')).toBeCloseTo(400.1000012, 9);
-    expect(byClient.get('Own')).toBeCloseTo(3e-6, 12);
-  },
-);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const costs = metrics.matchAll(/^svc_cost_usd_total\{client="(\w+)"\} (\S+)$/gmu);
+  const byClient = new Map([...costs].map(([, name, cost]) => [name, Number(cost)]));
+  expect(new Set(byClient.keys())).toEqual(new Set(['Listed', 'Own']));
+  expect(byClient.get('Listed')).toBeCloseTo(400.1000012, 9);
+  expect(byClient.get('Own')).toBeCloseTo(3e-6, 12);
+});
 
 test('without prices, nothing states a cost', async () => {
   const server = await start('serve', '--workers', '2');

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer } from '../support/running-server.ts';
 
@@ -35,7 +36,7 @@ function Tell(about: string) -> string {
 }
 `;
 
-test.each(['uws', 'node'])('a drain waits for an answer that its caller receives slowly (%s)', async (transport) => {
+test.each(TRANSPORTS)('a drain waits for an answer that its caller receives slowly (%s)', async (transport) => {
   const server = await startServer({ files: { 'a.svc': FUNCTION }, flags: ['--transport', transport] });
   const socket = connect(server.port, '127.0.0.1');
   let received = 0;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
@@ -59,7 +60,7 @@ async function lastMessage(url: string, body: unknown): Promise<unknown> {
   return messages.at(-1)?.data;
 }
 
-describe.each(['uws', 'node'])('over %s', (transport) => {
+describe.each(TRANSPORTS)('over %s', (transport) => {
   let server: RunningServer;
 
   beforeAll(async () => {

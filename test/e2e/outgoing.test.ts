@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider } from '../support/fake-provider.ts';
 import type { FakeProvider } from '../support/fake-provider.ts';
 import { startServer } from '../support/running-server.ts';
@@ -84,7 +85,7 @@ test('by default, no caller can name private addresses', async () => {
   expect(elsewhere.requests).toHaveLength(0);
 });
 
-test.each(['uws', 'node'])(
+test.each(TRANSPORTS)(
   '%s: with --trust-loopback, callers on this machine can name private addresses',
   async (transport) => {
     await start('--transport', transport, '--trust-loopback');

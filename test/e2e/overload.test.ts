@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
@@ -36,7 +37,7 @@ function gauge(figures: string, name: string): number {
   return [...values].reduce((sum, [, value]) => sum + Number(value), 0);
 }
 
-test.each(['uws', 'node'])('limits hold for the whole server, and probes are never refused (%s)', async (transport) => {
+test.each(TRANSPORTS)('limits hold for the whole server, and probes are never refused (%s)', async (transport) => {
   const { url } = await start(transport);
   const gate = new AbortController();
   const opened = once(gate.signal, 'abort');

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { openStream, readMessages, readStream } from '../support/sse.ts';
@@ -66,7 +67,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-describe.each(['uws', 'node'])('on %s', (transport) => {
+describe.each(TRANSPORTS)('on %s', (transport) => {
   async function start(flags: readonly string[] = [], from?: string): Promise<RunningServer> {
     const definitions = from === undefined ? { files: FILES } : { from };
     server = await startServer({ ...definitions, flags: ['--transport', transport, ...flags] });

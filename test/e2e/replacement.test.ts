@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { childrenOf, startLoad, waitUntil, type Load } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer, type ServerOptions } from '../support/running-server.ts';
 
@@ -46,13 +47,16 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   return server;
 }
 
+const REASONS = TRANSPORTS.flatMap(
+  (transport) =>
+    [
+      [transport, '--max-worker-age', '10s', 'age'],
+      [transport, '--max-worker-memory', '48MiB', 'memory'],
+    ] as const,
+);
+
 // Each worker serves for ten seconds before its replacement, so these tests run concurrently.
-test.concurrent.for([
-  ['uws', '--max-worker-age', '10s', 'age'],
-  ['uws', '--max-worker-memory', '48MiB', 'memory'],
-  ['node', '--max-worker-age', '10s', 'age'],
-  ['node', '--max-worker-memory', '48MiB', 'memory'],
-] as const)(
+test.concurrent.for(REASONS)(
   'on %s, workers beyond %s %s are replaced under load without a failed call',
   async ([transport, flag, value, reason], { onTestFinished }) => {
     const running = await startServer({ files: FILES, flags: ['--transport', transport, flag, value] });

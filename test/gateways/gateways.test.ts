@@ -5,6 +5,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/load.ts';
@@ -113,7 +114,7 @@ async function callMany(url: string): Promise<readonly string[]> {
   return wrong;
 }
 
-describe.each(['uws', 'node'])('transport %s', (transport) => {
+describe.each(TRANSPORTS)('transport %s', (transport) => {
   let server: RunningServer;
 
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { chatEvent, SSE_HEADERS, startFakeProvider } from '../support/fake-provider.ts';
 import { sleep } from '../support/fake-wire.ts';
 import { chunk, head } from '../support/http1-connection.ts';
@@ -84,7 +85,7 @@ function messagesOf(received: string): readonly Record<string, unknown>[] {
   return data.map((block) => JSON.parse(block.slice(6)) as Record<string, unknown>);
 }
 
-describe.each(['uws', 'node'])('transport %s', (transport) => {
+describe.each(TRANSPORTS)('transport %s', (transport) => {
   let server: RunningServer;
   const report = (text: string): void => console.log(`${transport}: ${text}`);
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { chatEvent, SSE_HEADERS, startFakeProvider } from '../support/fake-provider.ts';
 import { sleep } from '../support/fake-wire.ts';
 import { chunk, head } from '../support/http1-connection.ts';
@@ -100,7 +101,7 @@ async function vanish(server: RunningServer): Promise<readonly [first: number, l
   return [Math.min(...times), Math.max(...times)];
 }
 
-describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s', (transport) => {
+describe.skipIf(!hasWire).each(TRANSPORTS)('transport %s', (transport) => {
   let server: RunningServer;
 
   beforeAll(async () => {
@@ -121,7 +122,7 @@ describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s', (transport) => {
   });
 });
 
-describe.skipIf(!hasWire).each(['uws', 'node'])('transport %s, much text', (transport) => {
+describe.skipIf(!hasWire).each(TRANSPORTS)('transport %s, much text', (transport) => {
   let server: RunningServer;
 
   beforeAll(async () => {

@@ -39,13 +39,18 @@ export function readDefinitions({ from }: Config): Result<Sources, string> {
   return err(`found no definitions: neither ${places} exists in "${process.cwd()}". ${advice}`);
 }
 
+/** A command that does not read the key file assumes that it has keys. */
+function requiresKey({ apiKey, keyFile, keys }: Config): boolean {
+  return apiKey !== undefined || (keyFile === undefined ? keys !== undefined : keyFile.keys !== undefined);
+}
+
 /** The part of the configuration that the compiler reads. */
 export function compileOptions(config: Config): CompileOptions {
   return {
     version: packageInfo().version,
     versionCheck: config.versionCheck,
     beta: config.features.includes('beta'),
-    apiKey: config.apiKey !== undefined,
+    apiKey: requiresKey(config),
     basePath: config.basePath,
     title: config.title,
     examples: config.playground,

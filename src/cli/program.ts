@@ -20,6 +20,7 @@ export interface CommandDescription {
   readonly help: string;
   readonly group: (typeof GROUPS)[keyof typeof GROUPS];
   readonly argument?: readonly [name: string, help: string];
+  readonly secondArgument?: readonly [name: string, help: string];
   readonly options?: readonly Option[];
   readonly settings: readonly SettingKey[];
   readonly presets?: Presets;
@@ -45,6 +46,7 @@ const DEV_SETTINGS = [
   'prices',
   'drainTimeoutMs',
   'apiKey',
+  'keys',
   'clientRegistry',
   'allowPrivateUrls',
   'trustLoopback',
@@ -139,6 +141,22 @@ export const COMMANDS: readonly CommandDescription[] = [
     },
   },
   {
+    name: 'keys',
+    help: 'Create a key for a caller, and its entry in the key file',
+    group: GROUPS.serve,
+    argument: ['<create>', 'The word "create"'],
+    secondArgument: ['<name>', 'Name of the key, for logs and metrics'],
+    options: [
+      new Option('--functions <names...>', 'The functions that it can call, such as Chat* (default: all)').helpGroup(
+        'Key:',
+      ),
+      new Option('--expires <time>', 'When it stops working, such as 2027-01-31 (default: never)').helpGroup('Key:'),
+    ],
+    settings: ['keys'],
+    presets: { manyPaths: true },
+    run: async (invocation) => (await import('./commands/keys.ts')).keysCommand(invocation),
+  },
+  {
     name: 'healthcheck',
     help: 'Check that the server on this machine is alive',
     group: GROUPS.serve,
@@ -215,7 +233,8 @@ export async function runProgram(
       typeof invocation === 'number' || !settings.includes('prices')
         ? invocation
         : await withPrices(invocation, refusal);
-    code = typeof priced === 'number' ? priced : await run(priced, compileThread);
+    const ready = typeof priced === 'number' || !settings.includes('apiKey') ? priced : await withKeys(priced);
+    code = typeof ready === 'number' ? ready : await run(ready, compileThread);
   });
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -238,6 +257,17 @@ async function withPrices(invocation: Invocation, refusal: ExitCode = 1): Promis
     return refusal;
   }
   return { ...invocation, config: { ...config, priceList: read.value } };
+}
+
+/** Adds the content of the key file. After reporting a failure, returns its exit code. */
+async function withKeys(invocation: Invocation): Promise<Invocation | ExitCode> {
+  const { config, terminal } = invocation;
+  if (config.keys === undefined) return invocation;
+  const { readKeys } = await import('../config/read-keys.ts');
+  const read = readKeys(config.keys);
+  if (read.ok) return { ...invocation, config: { ...config, keyFile: read.value } };
+  reportProblem(terminal, redactShapes(read.failure));
+  return 2;
 }
 
 /** The machine refused: a missing permission, a full disk, a missing folder. Not a bug, so it needs no stack trace. */
@@ -265,9 +295,10 @@ export function createProgram(terminal: Terminal, start: Start): Command {
 }
 
 function createCommand(description: CommandDescription, start: Start): Command {
-  const { name, help, group, argument, options = [], settings, presets } = description;
+  const { name, help, group, argument, secondArgument, options = [], settings, presets } = description;
   const command = new Command(name).description(help).helpGroup(group);
   if (argument !== undefined) command.argument(...argument);
+  if (secondArgument !== undefined) command.argument(...secondArgument);
   for (const option of options) command.addOption(option);
   if (settings.length > 0) addSettings(command, settings, presets?.defaults);
   return command.addHelpOption(helpOption()).action(() => start(description, command));

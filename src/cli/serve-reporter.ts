@@ -68,7 +68,8 @@ export class ServeReporter implements ReloadReporter {
     return {
       transport,
       workers: config.workers,
-      auth: config.apiKey === undefined ? 'none' : 'key',
+      auth: config.apiKey === undefined && config.keyFile?.keys === undefined ? 'none' : 'key',
+      keys: config.keyFile?.keys?.length,
       clientRegistry: config.clientRegistry,
       logContent: config.logContent,
       logSample: config.logSample === 1 ? undefined : config.logSample,

@@ -1,3 +1,4 @@
+import type { KeyFile } from './read-keys.ts';
 import type { PriceList } from '../schema/price-list.ts';
 import type { Setting } from './setting.ts';
 import { DEFINITIONS_SETTINGS } from './settings/definitions.ts';
@@ -17,6 +18,8 @@ export type Config = SettingValues & {
   readonly env: Readonly<Record<string, string>>;
   /** The content of the file of prices; absent without one. */
   readonly priceList?: PriceList;
+  /** The content of the file of keys; absent without one. */
+  readonly keyFile?: KeyFile;
   /** Absent unless a standard variable of OpenTelemetry names a receiver. */
   readonly telemetry?: TelemetrySettings;
   /** Values that no log line may contain: the API key, and each variable that looks like a credential. */

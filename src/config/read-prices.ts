@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { isJsonObject } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMeanOneOf } from '../base/suggestion.ts';
-import { readFault } from './environment.ts';
 import { LONGEST_PATTERN, type ModelPrices, type PriceList } from '../schema/price-list.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS, type Provider } from '../schema/providers/providers.ts';
-import { yamlPackage } from './yaml-package.ts';
+import { readYaml, shownValue } from './read-yaml.ts';
 
 /** The keys of an entry. svc ignores the values of the last two, which are notes for people. */
 const KEYS = ['provider', 'model', 'input', 'output', 'cached_input', 'date', 'comment'] as const;
@@ -20,15 +18,8 @@ const EXAMPLE = '"{provider: openai, model: gpt-4o*, input: 2.5, output: 10}"';
  * about the first mistake, with the file and the entry.
  */
 export function readPrices(path: string): Result<PriceList, string> {
-  const file = JSON.stringify(path);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    return err(`${file} cannot be read: ${readFault(error)}. Pass an existing file.`);
-  }
-  const parsed = parsedYaml(text);
-  return parsed.ok ? checkPrices(parsed.value, file) : err(`${file} is neither YAML nor JSON: ${parsed.failure}`);
+  const content = readYaml(path);
+  return content.ok ? checkPrices(content.value, JSON.stringify(path)) : content;
 }
 
 /** Checks the content of such a file. `subject` begins the sentence about a mistake. */
@@ -49,23 +40,6 @@ export function checkPrices(content: unknown, subject: string): Result<PriceList
     list.push(entry.value);
   }
   return ok(list);
-}
-
-/** The first line of a message states the reason and the position; a code frame follows it. */
-function parsedYaml(text: string): Result<unknown, string> {
-  const document = yamlPackage().parseDocument(text);
-  const [error] = document.errors;
-  if (error !== undefined) return err(firstLine(error.message));
-  try {
-    return ok(document.toJS());
-  } catch (failure) {
-    // An alias without an anchor, or too many aliases.
-    return err(failure instanceof Error ? firstLine(failure.message) : 'it cannot be read');
-  }
-}
-
-function firstLine(message: string): string {
-  return `${message.split('\n')[0]?.replace(/[:.]$/u, '') ?? ''}.`;
 }
 
 interface PlacedEntry {
@@ -124,17 +98,11 @@ function modelFault(model: unknown): string | undefined {
 
 function providerFault(provider: unknown): string | undefined {
   if (provider === undefined || PRICED.some((each) => each === provider)) return undefined;
-  return `has an unknown provider ${shown(provider)}. ${didYouMeanOneOf(typeof provider === 'string' ? provider : '', PRICED)}`;
+  return `has an unknown provider ${shownValue(provider)}. ${didYouMeanOneOf(typeof provider === 'string' ? provider : '', PRICED)}`;
 }
 
 function priceFault(key: string, price: unknown): string | undefined {
   if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return undefined;
-  const fault = price === undefined ? `has no "${key}"` : `"${key}" is ${shown(price)}`;
+  const fault = price === undefined ? `has no "${key}"` : `"${key}" is ${shownValue(price)}`;
   return `${fault}. Write US dollars per million tokens, 0 or more, such as 2.5.`;
-}
-
-/** An alias can put a map into itself, and JSON has no infinite numbers. */
-function shown(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'a map';
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }

@@ -16,6 +16,8 @@ export interface RequestEntry {
   /** Milliseconds from the first byte of the request to the last byte of the response. */
   readonly ms: number;
   readonly functionName?: string | undefined;
+  /** The name of the caller's key, if the server has a key file. */
+  readonly keyName?: string | undefined;
   /** The tags that the caller gave the call. */
   readonly tags?: ReadonlyMap<string, string> | undefined;
   /** What happened to the answers that are kept for callers who ask again. */
@@ -237,6 +239,7 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, s
     method: entry.method,
     path: entry.path,
     function: entry.functionName,
+    keyName: entry.keyName,
     status: entry.status,
     ms: rounded(entry.ms),
     tags: tagTexts(entry.tags, show, logContent),

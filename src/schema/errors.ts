@@ -89,10 +89,18 @@ export const ERRORS = {
   Unauthorized: {
     status: 403,
     meaning:
-      'The server requires a key, and the request has none or a wrong one. Send the key as `x-svc-api-key`, `x-baml-api-key` or `Authorization: Bearer`. On `/_debug/status`, the member `authz` states that authentication is active.',
+      'The server requires a key, and the request has none, a wrong one, or one that is disabled or has expired. Send the key as `x-svc-api-key`, `x-baml-api-key` or `Authorization: Bearer`. On `/_debug/status`, the member `authz` states that authentication is active.',
     fields: ['authz'],
     headers: [],
     example: { message: 'The API key is missing or wrong.' },
+  },
+  Forbidden: {
+    status: 403,
+    meaning:
+      'The key is right, but it does not allow the request: its entry in the [key file](operating.md#keys) lists the functions that it can call, and such a key cannot read `/metrics`. Ask the operator of the server.',
+    fields: [],
+    headers: [],
+    example: { message: 'The key "team-a" cannot call the function "ExtractResume".' },
   },
   not_local: {
     status: 403,

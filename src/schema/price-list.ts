@@ -1,3 +1,4 @@
+import { matchesWildcard } from '../base/wildcard.ts';
 import type { TokenPrices } from './providers/common-options.ts';
 import type { Provider } from './providers/providers.ts';
 
@@ -28,7 +29,7 @@ export function pricesOf(
   for (const entry of list) {
     if (entry.provider !== undefined && entry.provider !== provider) continue;
     if (best !== undefined && specificity(entry) <= specificity(best)) continue;
-    if (matches(entry.pattern, model)) best = entry;
+    if (matchesWildcard(entry.pattern, model)) best = entry;
   }
   return best;
 }
@@ -42,20 +43,4 @@ export function decimal(cost: number): string {
 function specificity({ pattern, provider }: ModelPrices): number {
   const characters = pattern.includes('*') ? pattern.replaceAll('*', '').length : 2 * LONGEST_PATTERN;
   return characters + (provider === undefined ? 0 : 0.5);
-}
-
-/** Takes each part of the pattern where it first appears: the time is linear, unlike that of a regular expression. */
-function matches(pattern: string, name: string): boolean {
-  const [head = '', ...parts] = pattern.split('*');
-  const tail = parts.pop();
-  if (tail === undefined) return name === head;
-  if (!name.startsWith(head) || name.length < head.length + tail.length || !name.endsWith(tail)) return false;
-  const end = name.length - tail.length;
-  let from = head.length;
-  for (const part of parts) {
-    const found = name.indexOf(part, from);
-    if (found === -1 || found + part.length > end) return false;
-    from = found + part.length;
-  }
-  return true;
 }

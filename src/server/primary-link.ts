@@ -17,7 +17,11 @@ const UNITS_MS = 500;
 /** How much longer than its wait a claim can take. Without an answer, the call goes on, so this is short. */
 const CLAIM_MS = 1_000;
 
-type AnswerMessage = Extract<PrimaryMessage, { readonly id: number }>;
+/** Answers have the id of their question. The id of `collect-metrics` is a question of the primary. */
+type AnswerMessage = Exclude<Extract<PrimaryMessage, { readonly id: number }>, { readonly type: 'collect-metrics' }>;
+
+/** A message that answers no question. */
+export type PrimaryNotice = Exclude<PrimaryMessage, AnswerMessage>;
 
 /** An answer, and the socket that came with it, if any. */
 interface Answered {
@@ -36,7 +40,7 @@ export class PrimaryLink {
   #lastId = 0;
 
   /** Calls `take` with each message that is not an answer. */
-  listen(take: (message: PrimaryMessage) => void): void {
+  listen(take: (message: PrimaryNotice) => void): void {
     process.on('message', (message: unknown, socket: unknown) => {
       if (!isPrimaryMessage(message)) return;
       if ('id' in message && message.type !== 'collect-metrics') this.#answered(message, socket);

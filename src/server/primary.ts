@@ -8,12 +8,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../base/invariant.ts';
 import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
+import type { KeyFile } from '../config/read-keys.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
 import { memoryBackends, type Backends } from './backends.ts';
 import { claimPorts } from './claim-port.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
+import { KeyReload } from './key-reload.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { StoreMetrics } from './metrics/store-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
@@ -195,7 +197,12 @@ class Primary {
         return 1;
       }
       this.#announce(program, supervisor.transport);
-      signals.onReload(() => void this.#reload(supervisor));
+      const keys = this.#keyReload(supervisor);
+      keys?.start();
+      signals.onReload(() => {
+        keys?.reload();
+        void this.#reload(supervisor);
+      });
     }
     await this.#drain(supervisor, await signals.stop);
     return 0;
@@ -207,6 +214,13 @@ class Primary {
     const onLoopback = listensOnLoopback(this.#config.host);
     this.#options.reporter.started({ port: this.#holdings.port, transport, program, onLoopback, warnings });
     if (migrateRequests() === '0') this.#options.logger.debug({}, RESETS_CONNECTIONS);
+  }
+
+  #keyReload(supervisor: Supervisor): KeyReload | undefined {
+    const { apiKey: password, keyFile: file, keys: path } = this.#config;
+    if (path === undefined || file === undefined) return undefined;
+    const onKeys = (keyFile: KeyFile): void => supervisor.replaceKeys(keyFile);
+    return new KeyReload({ path, file, password, logger: this.#options.logger, onKeys });
   }
 
   #serves(hash: string): void {

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { Claim } from '../policy/answer-store.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import type { CoolDownChange } from '../policy/cool-downs.ts';
+import type { KeyFile } from '../config/read-keys.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
@@ -37,6 +38,8 @@ export type PrimaryMessage =
   | { readonly type: 'listen' }
   /** To the first worker that listens with a program: log which clients of functions have no credential. */
   | { readonly type: 'report-credentials' }
+  /** The key file changed: every request from now on is checked with these keys. */
+  | { readonly type: 'keys'; readonly keyFile: KeyFile }
   /** Readiness fails from now on; everything else continues. */
   | { readonly type: 'unready' }
   /** Too few workers listen, and new ones fail to start; null: all is well again. Readiness reports it. */
@@ -192,6 +195,7 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   listen: true,
   'report-credentials': true,
   problems: true,
+  keys: true,
   unready: true,
   degraded: true,
   store: true,

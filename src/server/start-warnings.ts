@@ -1,11 +1,13 @@
 import type { Config } from '../config/config.ts';
+import { requiresKey } from './http/auth.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 
-type Exposure = Pick<Config, 'allowPrivateUrls' | 'apiKey' | 'clientRegistry' | 'host'>;
+type Exposure = Pick<Config, 'allowPrivateUrls' | 'apiKey' | 'clientRegistry' | 'host' | 'keyFile'>;
 
 /** Returns warnings for the log: what anyone can do with a server that has these settings, and what to set. */
-export function startWarnings({ allowPrivateUrls, apiKey, clientRegistry, host }: Exposure): readonly string[] {
-  if (apiKey !== undefined) return [];
+export function startWarnings(exposure: Exposure): readonly string[] {
+  const { allowPrivateUrls, apiKey, clientRegistry, host, keyFile } = exposure;
+  if (requiresKey({ file: keyFile, password: apiKey })) return [];
   const isPublic = !listensOnLoopback(host);
   const anyone = isPublic ? 'anyone who can reach this server' : 'every program and every user of this machine';
   const warnings: string[] = [];

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
+import type { KeyFile } from '../config/read-keys.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
@@ -10,6 +11,7 @@ import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Backends } from './backends.ts';
 import { ClientFailures } from './client-failures.ts';
+import { logFleetAction } from './fleet-log.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-flags.ts';
@@ -74,6 +76,8 @@ export class Supervisor implements HandleOwner {
   #mayBeReady = true;
   /** The errors in the newest definitions. */
   #problems: readonly DefinitionProblem[] = [];
+  /** The newest content of the key file, if it changed since the start. */
+  #keyFile: KeyFile | undefined;
   #stopping = false;
   #cut = 0;
   #started: (result: Result<void, string>) => void = ignore;
@@ -140,6 +144,12 @@ export class Supervisor implements HandleOwner {
     if (!this.#options.config.playground || (problems.length === 0 && this.#problems.length === 0)) return;
     this.#problems = problems;
     for (const handle of this.#handles.values()) handle.send({ type: 'problems', problems });
+  }
+
+  /** Sends the keys to all workers, also to future ones. */
+  replaceKeys(keyFile: KeyFile): void {
+    this.#keyFile = keyFile;
+    for (const handle of this.#handles.values()) handle.send({ type: 'keys', keyFile });
   }
 
   /** Readiness fails from now on, also that of future workers; everything else goes on. */
@@ -238,24 +248,8 @@ export class Supervisor implements HandleOwner {
         this.#reloaded(action.ok);
         break;
       default:
-        this.#log(action);
+        logFleetAction(action, this.#handles.get(action.worker), this.#options);
     }
-  }
-
-  #log(
-    action: Extract<FleetAction, { readonly type: 'died' | 'replacing' | 'replaced' | 'replacement failed' }>,
-  ): void {
-    const { logger, metrics } = this.#options;
-    const { number, pid = 0, rssBytes, exited = true } = this.#handles.get(action.worker) ?? {};
-    const { reason } = action;
-    if (action.type === 'died') {
-      if (pid !== 0) metrics.restarted('crash');
-      // A worker that failed is in the log already, and still finishes its requests.
-      if (exited) logger.error({ worker: number, workerPid: pid, reason }, 'a worker died');
-    } else if (action.type === 'replacing') {
-      logger.info({ worker: number, workerPid: pid, reason, rssBytes }, 'a worker is replaced');
-    } else if (action.type === 'replaced') metrics.restarted(reason);
-    else logger.error({ reason }, 'the replacement did not start; the old worker stays');
   }
 
   /** Node throws for some reasons why a process cannot be started; the others arrive at the handle. */
@@ -281,8 +275,9 @@ export class Supervisor implements HandleOwner {
     const program = this.#programs.get(handle.generation);
     if (program === undefined) return;
     const { port, version } = this.#options;
-    const { config, path: programPath } = program;
+    const { path: programPath } = program;
     const { number } = handle;
+    const config = { ...program.config, ...(this.#keyFile !== undefined && { keyFile: this.#keyFile }) };
     const store = this.#options.backends.store?.health;
     const coolDowns = this.#coolDowns.changes;
     const state = { mayBeReady: this.#mayBeReady, problems: this.#problems, coolDowns, store };

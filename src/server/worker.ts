@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
+import type { KeyFile } from '../config/read-keys.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
@@ -21,7 +22,7 @@ import { connectionLimits, createTransport } from './http/transports/create-tran
 import { IdleMemory } from './idle-memory.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
-import { PrimaryLink } from './primary-link.ts';
+import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type MetricsFormat, type PrimaryMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
 import { WorkerDrain } from './worker-drain.ts';
@@ -88,6 +89,8 @@ class Worker {
   #coolDowns: CoolDowns | undefined;
   /** The errors in the newest definitions. */
   #problems: readonly DefinitionProblem[] = [];
+  /** The newest content of the key file, if it changed since the start of this worker. */
+  #keyFile: KeyFile | undefined;
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
@@ -110,7 +113,7 @@ class Worker {
     this.#link.send({ type: 'hello' });
   }
 
-  #take(message: PrimaryMessage): void {
+  #take(message: PrimaryNotice): void {
     switch (message.type) {
       case 'start':
         this.#start(message).catch((error: unknown) => this.#fail(messageOf(error)));
@@ -124,6 +127,10 @@ class Worker {
       case 'problems':
         this.#problems = message.problems;
         this.#services?.playground?.showProblems(message.problems);
+        return;
+      case 'keys':
+        this.#keyFile = message.keyFile;
+        this.#services?.authenticator.replace(message.keyFile);
         return;
       case 'unready':
         this.#mayBeReady = false;
@@ -144,15 +151,7 @@ class Worker {
       case 'collect-metrics':
         this.#sendMetrics(message.id);
         return;
-      case 'merged-metrics':
-      case 'server-state':
-      case 'turn':
-      case 'claimed-answer':
-      case 'validators':
-      case 'extended-types':
-      case 'units':
       case 'recall-units':
-      case 'shared-port':
         return;
       default:
         unreachable(message);
@@ -183,6 +182,7 @@ class Worker {
     playground?.showProblems(this.#problems);
     services.health.store = start.store;
     this.#services = services;
+    if (this.#keyFile !== undefined) services.authenticator.replace(this.#keyFile);
     await this.#createListeners(start, services);
     this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);

@@ -36,6 +36,7 @@ export const OWN = {
   function: 'svc.function',
   client: 'svc.client',
   requestId: 'svc.request_id',
+  keyName: 'svc.key_name',
   outcome: 'svc.outcome',
   attempt: 'svc.attempt',
   reask: 'svc.reask',

@@ -36,6 +36,8 @@ export interface RequestEnd {
   /** True if svc or a provider failed. By default, the status decides. */
   readonly failed?: boolean;
   readonly requestId?: string;
+  /** The name of the caller's key, if the server has a key file. */
+  readonly keyName?: string | undefined;
 }
 
 /** One HTTP request: its server span, with the steps of its call below it, and its metric. */
@@ -157,6 +159,7 @@ export class RequestTrace implements CallObserver {
     span.set(OWN.outcome, end.outcome);
     if (this.#functionName !== undefined) span.set(OWN.function, this.#functionName);
     if (end.requestId !== undefined) span.set(OWN.requestId, end.requestId);
+    if (end.keyName !== undefined) span.set(OWN.keyName, end.keyName);
     // A fault of a provider or of svc is an error of this server. A fault of the caller is not.
     if (isServerError(end)) span.fail();
     if (route !== undefined) span.name = `${method} ${route}`;

@@ -19,6 +19,7 @@ const PRINTED: Readonly<Record<string, { readonly file?: string; readonly part: 
   test: { file: 'report.xml', part: '<testcase' },
   fmt: { part: '' },
   serve: { file: 'svc.log', part: '"level":' },
+  keys: { file: 'keys.yaml', part: 'name: team-a' },
   healthcheck: { part: '' },
   logs: { part: ' listening on http' },
   batch: { part: '1 row: 1 answered, 0 failed' },

@@ -124,6 +124,7 @@ const TOKENS = [
   'xoxb-0123456789-abcdef',
   'hf_0123456789abcdefghij',
   'gsk_0123456789abcdefghij',
+  'svc_0123456789abcdefghijABCDEFGHIJ-_0123456789a',
   '-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADAN\nBgkqhkiG9w0B==\n-----END RSA PRIVATE KEY-----',
   '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADAN',
 ];

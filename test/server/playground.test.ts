@@ -62,7 +62,7 @@ const PLAYGROUND: Playground = {
       },
     ],
   ]),
-  document: () => jsonDocument(describeProgram(PROGRAM, FACTS)),
+  documentOf: () => jsonDocument(describeProgram(PROGRAM, FACTS)),
   showProblems: () => undefined,
 };
 

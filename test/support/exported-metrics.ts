@@ -16,6 +16,8 @@ const ATTEMPT = { client: 'Fast', outcome: 'ok', durationMs: 3, inputTokens: 1, 
 /** A call with every value that metrics count. */
 const EVERYTHING = {
   ...REPORT,
+  usage: { inputTokens: 1, outputTokens: 1 },
+  cost: 1,
   firstTextMs: 1,
   attempts: [ATTEMPT, { ...ATTEMPT, reask: true }],
   losses: { dropped: 1, defaulted: 1 },
@@ -34,7 +36,7 @@ export function metricsText(format: MetricsFormat = 'prometheus'): Promise<strin
     { ...SOURCES, telemetry: LOST },
   );
   worker.idempotentCall('Greet', 'first');
-  const end = { functionName: 'Greet', route: 'call', durationMs: 4 } as const;
+  const end = { functionName: 'Greet', route: 'call', durationMs: 4, keyName: 'team-a' } as const;
   worker.callEnded({ ...end, status: 200, outcome: 'ok', report: EVERYTHING });
   worker.callEnded({ ...end, status: 500, outcome: 'validation_failure', report: EVERYTHING });
   const store = new StoreMetrics();

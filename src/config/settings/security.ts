@@ -1,6 +1,6 @@
 import { ok } from '../../base/result.ts';
 import { NO_DEFAULT, setting } from '../setting.ts';
-import { keyword, origins, yesOrNo } from '../setting-values.ts';
+import { keyword, nonEmptyString, origins, yesOrNo } from '../setting-values.ts';
 
 /** Who can call svc, and what a request can choose. */
 export const SECURITY_SETTINGS = {
@@ -11,6 +11,14 @@ export const SECURITY_SETTINGS = {
     group: 'Security',
     help: 'API key that callers must send',
     parse: (text) => ok(text),
+    default: NO_DEFAULT,
+  }),
+  keys: setting({
+    flag: '--keys <file>',
+    variable: 'SVC_KEYS',
+    group: 'Security',
+    help: 'The file with the keys of callers and their limits, in YAML or JSON; svc reloads it when it changes',
+    parse: nonEmptyString('the path of a file'),
     default: NO_DEFAULT,
   }),
   clientRegistry: setting({

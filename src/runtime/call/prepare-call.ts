@@ -85,16 +85,17 @@ interface OwnPlan {
 
 /** Checks a request body against a function: the options first, then the arguments, then the clients to call. */
 export function prepareCall(
-  services: PrepareServices,
+  server: PrepareServices,
   functionName: string,
   body: unknown,
   { loaded, origin }: { readonly loaded: LoadedTypes; readonly origin: CallOrigin | undefined },
 ): Result<ReadyCall, Failure> {
-  const fn = services.definitions.functions.get(functionName);
-  if (fn === undefined) return err(functionNotFound(services.definitions, functionName));
+  const fn = server.definitions.functions.get(functionName);
+  if (fn === undefined) return err(functionNotFound(server.definitions, functionName));
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'the body has to be a JSON object' }]));
-  if (!hasCallOptions(body)) return prepareOwn(services, fn, body, origin);
+  if (!hasCallOptions(body)) return prepareOwn(server, fn, body, origin);
+  const services = withPolicy(server, origin?.clientRegistry);
   const options = withTypes(readCallOptions(body, services.options), loaded);
   if (!options.ok) return options;
   const args = withoutOptions(body);
@@ -102,6 +103,12 @@ export function prepareCall(
   const faults = checkArguments(fn, args);
   if (faults.length > 0) return err(invalidArguments(fn, faults));
   return prepareWith(services, { fn, args, options: options.value, local: origin?.local === true });
+}
+
+/** The services of a caller whose key has a policy of its own. */
+function withPolicy(services: PrepareServices, clientRegistry: CallOrigin['clientRegistry']): PrepareServices {
+  if (clientRegistry === undefined) return services;
+  return { ...services, options: { ...services.options, clientRegistry } };
 }
 
 /** The usual case: the request has no options, so the plan is the function's own, which is created once. */

@@ -92,6 +92,8 @@ export interface CallOrigin {
   readonly local: boolean;
   /** The address of the caller, as far as it cannot change it at will. */
   readonly network?: string;
+  /** Replaces the policy of the runtime for this caller. */
+  readonly clientRegistry?: RuntimeOptions['clientRegistry'] | undefined;
 }
 
 export interface CallContext {

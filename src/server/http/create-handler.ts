@@ -100,9 +100,9 @@ function pathNotFound(context: RequestContext, routes: Routes): void {
   }
 }
 
-function functionPaths({ services }: RequestContext, routes: Routes): readonly string[] {
+function functionPaths({ caller, services }: RequestContext, routes: Routes): readonly string[] {
   const { config, runtime } = services;
-  const names = runtime.functionNames;
+  const names = caller === undefined ? runtime.functionNames : runtime.functionNames.filter((fn) => caller.mayCall(fn));
   return [...routes.keys()].flatMap((name) => names.map((fn) => `${config.basePath}/${name}/${fn}`));
 }
 

@@ -15,15 +15,16 @@ import { KeptAnswers } from '../kept-answers.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded, MetricsFormat } from '../protocol.ts';
 import type { ServerState } from '../server-state.ts';
-import { Authenticator } from './auth.ts';
+import { Authenticator, requiresKey } from './auth.ts';
 import type { Drainable } from './drainable.ts';
 import { loadDocsAssets } from './docs/docs-assets.ts';
 import { STREAM_LIMITS, type StreamLimits } from './event-stream.ts';
 import { listensOnLoopback } from './local-caller.ts';
-import { jsonDocument, type JsonDocument } from './json-document.ts';
+import { jsonDocument } from './json-document.ts';
 import type { Playground } from './playground/playground.ts';
 import type { StaticAsset } from './static-asset.ts';
 import { Sweep } from './sweep.ts';
+import { VisibleDocuments, visibleOpenApi } from './visible-program.ts';
 import { WrongKeys } from './wrong-keys.ts';
 
 /** The objects that the handlers of one process share. */
@@ -64,7 +65,7 @@ export interface HttpServices {
   readonly streamBacklog: ByteBudget;
   readonly programHash: string;
   readonly version: string;
-  readonly openapi: JsonDocument;
+  readonly openapi: VisibleDocuments;
   /** The files of `/docs`, and of `/playground` if it is on, by request path. */
   readonly assets: ReadonlyMap<string, StaticAsset>;
   /** Absent unless it is on. */
@@ -81,6 +82,7 @@ export type HttpConfig = Pick<
   | 'exposePrompts'
   | 'features'
   | 'idempotencyTtlMs'
+  | 'keyFile'
   | 'maxBodyBytes'
   | 'partialIntervalMs'
   | 'requestTimeoutMs'
@@ -124,14 +126,15 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
   const { maxInFlight, maxQueue, workers } = config;
   const limit = shareOf(maxInFlight, workers) + shareOf(maxQueue, workers);
   const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
+  const keys = { file: config.keyFile, password: config.apiKey };
   return {
     config,
     logger: parts.logger,
     requestLog: createRequestLog(parts.logger, config, { redactor }),
     redactor,
     runtime: parts.runtime,
-    authenticator: new Authenticator(config.apiKey),
-    localOnly: config.playground && config.apiKey === undefined && listensOnLoopback(config.host),
+    authenticator: new Authenticator(keys, { onKey: (key) => redactor.add(key) }),
+    localOnly: config.playground && !requiresKey(keys) && listensOnLoopback(config.host),
     wrongKeys: new WrongKeys(active),
     admission: createAdmission(config),
     keptAnswers: new KeptAnswers({ store: parts.keptAnswers, logger: parts.logger, limit }),
@@ -148,7 +151,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),
     programHash: parts.program.hash,
     version: parts.version,
-    openapi: jsonDocument(parts.program.openapi),
+    openapi: new VisibleDocuments(jsonDocument(parts.program.openapi), visibleOpenApi),
     assets: new Map([...loadDocsAssets(), ...(parts.playground?.assets ?? [])]),
     playground: parts.playground,
   };

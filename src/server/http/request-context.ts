@@ -3,6 +3,8 @@ import { nearestNames } from '../../base/suggestion.ts';
 import type { LogFields } from '../../logging/logger.ts';
 import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { RequestTrace } from '../../telemetry/request-trace.ts';
+import type { AuthRefusal } from './auth.ts';
+import { Caller } from './caller.ts';
 import type { HttpServices } from './http-services.ts';
 import { networkOf } from './peer-address.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
@@ -24,6 +26,8 @@ export class RequestContext implements CallOrigin {
   trace: RequestTrace | undefined;
   /** Headers of the answer that are known before it is. */
   more: HeaderList = NO_HEADERS;
+  /** The holder of the key; undefined if the server has no keys, and before the key is checked. */
+  caller: Caller | undefined;
   /** The function that the request calls. A call ends its trace itself. */
   #functionName: string | undefined;
   /** The code of the failure, or `ok`. */
@@ -44,6 +48,16 @@ export class RequestContext implements CallOrigin {
   /** True if the operator trusts callers on this machine, and this caller is one. */
   get local(): boolean {
     return this.services.config.trustLoopback && this.request.local;
+  }
+
+  /** The policy of the key of the caller; undefined: that of the server. */
+  get clientRegistry(): Caller['clientRegistry'] {
+    return this.caller?.clientRegistry;
+  }
+
+  /** The name of the key, for logs, metrics and traces; undefined unless the server has a key file. */
+  get keyName(): string | undefined {
+    return this.services.config.keyFile === undefined ? undefined : this.caller?.name;
   }
 
   get network(): string {
@@ -72,7 +86,7 @@ export class RequestContext implements CallOrigin {
     const bytes = typeof body === 'function' ? this.#bodyFrom(body) : body;
     this.response.send(status, this.headers(headers), bytes);
     if (this.trace !== undefined && this.#functionName === undefined)
-      this.trace.ended({ status, outcome: this.#outcome });
+      this.trace.ended({ status, outcome: this.#outcome, keyName: this.keyName });
   }
 
   /** The request is a call; `endCall` ends its trace. */
@@ -87,7 +101,8 @@ export class RequestContext implements CallOrigin {
   /** `opened`: the status of a stream that the caller received; undefined if the caller disconnected before. */
   endCall(status: number, outcome: string, opened: number | undefined): void {
     const sent = opened ?? (outcome === 'cancelled' ? undefined : status);
-    this.trace?.ended({ status: sent, outcome, failed: status >= 500, requestId: this.requestId });
+    const { keyName, requestId } = this;
+    this.trace?.ended({ status: sent, outcome, failed: status >= 500, requestId, keyName });
   }
 
   json(status: number, value: unknown): void {
@@ -113,19 +128,31 @@ export class RequestContext implements CallOrigin {
 
   /** Answers 403 and returns false when a key is required and the request has no valid one. */
   authorized(): boolean {
-    return this.ifAuthorized(() => this.problem(this.#isForeign ? notLocal() : unauthorized()));
+    return this.ifAuthorized((refusal) => this.problem(this.#isForeign ? notLocal() : unauthorized(refusal)));
   }
 
   /** Returns false, and calls `refuse` now or later, when a key is required and the request has no valid one. */
-  ifAuthorized(refuse: () => void): boolean {
+  ifAuthorized(refuse: (refusal: AuthRefusal) => void): boolean {
     if (this.#isForeign) {
-      refuse();
+      refuse('missing');
       return false;
     }
-    const outcome = this.services.authenticator.check(this.request);
-    if (outcome === 'missing') refuse();
-    else if (outcome === 'wrong') this.services.wrongKeys.refuse(this.request, this.response, refuse);
-    return outcome === 'open' || outcome === 'pass';
+    const found = this.services.authenticator.identify(this.request);
+    if (found === undefined || found instanceof Caller) {
+      this.caller = found;
+      return true;
+    }
+    if (found === 'missing') refuse(found);
+    else this.services.wrongKeys.refuse(this.request, this.response, () => refuse(found));
+    return false;
+  }
+
+  /** Answers 403 and returns false if the key of the caller is for some functions only, and so not for `what`. */
+  allowedAll(what: string): boolean {
+    const { caller } = this;
+    if (caller === undefined || caller.callsAll) return true;
+    this.problem(problem('Forbidden', `The key "${caller.name}" cannot read ${what}: it is for some functions only.`));
+    return false;
   }
 
   /** The server serves only this machine, and the caller is elsewhere or acts for a page of another origin. */
@@ -148,9 +175,15 @@ export class RequestContext implements CallOrigin {
 const EXPOSED_HEADERS =
   'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, idempotency-replayed, retry-after, server-timing';
 
-export function unauthorized(fields: Readonly<Record<string, unknown>> = {}): Problem {
-  const message = 'The API key is missing or wrong: send it in the header "x-svc-api-key".';
-  return problem('Unauthorized', message, fields);
+const REFUSALS: Readonly<Record<AuthRefusal, string>> = {
+  missing: 'The API key is missing or wrong: send it in the header "x-svc-api-key".',
+  wrong: 'The API key is missing or wrong: send it in the header "x-svc-api-key".',
+  disabled: 'The API key is disabled: ask the operator of this server for another one.',
+  expired: 'The API key has expired: ask the operator of this server for another one.',
+};
+
+export function unauthorized(refusal: AuthRefusal, fields: Readonly<Record<string, unknown>> = {}): Problem {
+  return problem('Unauthorized', REFUSALS[refusal], fields);
 }
 
 function notLocal(): Problem {

@@ -16,6 +16,8 @@ export interface CallEnd {
   readonly outcome: string;
   readonly durationMs: number;
   readonly report?: CallReport | undefined;
+  /** The name of the caller's key, if the server has a key file. */
+  readonly keyName?: string | undefined;
   /** The trace of the call, if it is sampled. */
   readonly traceId?: string | undefined;
 }
@@ -99,6 +101,9 @@ export class ProcessMetrics {
     'Calls and streams with an idempotency key, by what happened to them',
     ['function', 'outcome'],
   );
+  readonly #keyRequests = counter('svc_key_requests_total', 'Answered calls and streams by key', ['key', 'status']);
+  readonly #keyTokens = counter('svc_key_tokens_total', 'Tokens of the calls of a key', ['key', 'direction']);
+  readonly #keyCost = counter('svc_key_cost_usd_total', 'Cost of these tokens, if prices are known', ['key']);
   readonly #streamCuts = counter(
     'svc_stream_cuts_total',
     'Streams that ended because their reader accepted nothing',
@@ -125,6 +130,7 @@ export class ProcessMetrics {
     if (outcome !== 'ok') this.#failures.add(1, name, outcome);
     this.#duration.observe(durationMs / 1000, name, traceId);
     if (report !== undefined) this.#countReport(name, report, end);
+    if (end.keyName !== undefined) this.#countKey(end.keyName, end);
   }
 
   /** A call has an idempotency key. Its function exists. */
@@ -162,6 +168,9 @@ export class ProcessMetrics {
       this.#replies,
       this.#losses,
       this.#idempotentCalls,
+      this.#keyRequests,
+      this.#keyTokens,
+      this.#keyCost,
       this.#streamCuts,
     ];
     return [...tables.map((table) => table.data()), ...this.#gauges()];
@@ -253,6 +262,15 @@ export class ProcessMetrics {
     const { dropped, defaulted } = report.losses;
     if (dropped > 0) this.#losses.add(dropped, name, 'dropped');
     if (defaulted > 0) this.#losses.add(defaulted, name, 'defaulted');
+  }
+
+  /** The names of keys come from the key file, so their number is limited. */
+  #countKey(key: string, { status, report }: CallEnd): void {
+    this.#keyRequests.add(1, key, String(status));
+    const { inputTokens, outputTokens } = report?.usage ?? {};
+    if (inputTokens !== undefined) this.#keyTokens.add(inputTokens, key, 'input');
+    if (outputTokens !== undefined) this.#keyTokens.add(outputTokens, key, 'output');
+    if (report?.cost !== undefined) this.#keyCost.add(report.cost, key);
   }
 
   /** Compares each attempt with the one before. */

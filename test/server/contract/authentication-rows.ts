@@ -1,4 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../../src/config/config.ts';
 import { GREET, JSON_HEADERS, KEY, type Row } from './row.ts';
+
+function sha256(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+const KEYS: Partial<Config> = {
+  keyFile: {
+    keys: [
+      { name: 'all', sha256: sha256('key of all') },
+      { name: 'few', sha256: sha256('key of few'), functions: ['Other*'] },
+      { name: 'old', sha256: sha256('key of old'), expiresAt: 1 },
+      { name: 'off', sha256: sha256('key of off'), disabled: true },
+    ],
+  },
+};
+
+function withKey(key: string): Record<string, string> {
+  return { ...JSON_HEADERS, 'x-svc-api-key': key };
+}
+
+/** The keys of a file. */
+const FILE_ROWS: readonly Row[] = [
+  { title: 'with a key of the file', config: KEYS, ...GREET, headers: withKey('key of all'), status: 200 },
+  { title: 'with a key that the file lacks', config: KEYS, ...GREET, headers: withKey('key of none'), status: 403 },
+  {
+    title: 'with an expired key',
+    config: KEYS,
+    ...GREET,
+    headers: withKey('key of old'),
+    status: 403,
+    answer: {
+      error: 'Unauthorized',
+      message: 'The API key has expired: ask the operator of this server for another one.',
+    },
+  },
+  {
+    title: 'with a disabled key',
+    config: KEYS,
+    ...GREET,
+    headers: withKey('key of off'),
+    status: 403,
+    answer: {
+      error: 'Unauthorized',
+      message: 'The API key is disabled: ask the operator of this server for another one.',
+    },
+  },
+  {
+    title: 'a key calls no function that it does not allow',
+    config: KEYS,
+    ...GREET,
+    headers: withKey('key of few'),
+    status: 403,
+    answer: { error: 'Forbidden', message: 'The key "few" cannot call the function "Greet".' },
+  },
+  {
+    title: 'the answer is the same for a function that does not exist',
+    config: KEYS,
+    ...GREET,
+    path: '/stream/Greets',
+    headers: withKey('key of few'),
+    status: 403,
+    answer: { error: 'Forbidden', message: 'The key "few" cannot call the function "Greets".' },
+  },
+  {
+    title: 'unknown paths suggest no functions that the key does not allow',
+    config: KEYS,
+    path: '/calls/Greet',
+    headers: withKey('key of few'),
+    status: 404,
+    answer: { suggestions: [] },
+  },
+  {
+    title: 'a key for some functions reads no metrics',
+    config: KEYS,
+    path: '/metrics',
+    headers: withKey('key of few'),
+    status: 403,
+    answer: { error: 'Forbidden' },
+  },
+  {
+    title: 'a key for all functions reads metrics',
+    config: KEYS,
+    path: '/metrics',
+    headers: withKey('key of all'),
+    status: 200,
+  },
+  {
+    title: 'status with a key of the file',
+    config: KEYS,
+    path: '/_debug/status',
+    headers: withKey('key of few'),
+    status: 200,
+    answer: { authz: { enforcement: 'active', outcome: 'pass' } },
+  },
+];
 
 /** The paths that need the key, the ways to send it, and the open paths. */
 export const AUTHENTICATION_ROWS: readonly Row[] = [
@@ -117,4 +214,5 @@ export const AUTHENTICATION_ROWS: readonly Row[] = [
     status: 403,
     answer: { error: 'Unauthorized', authz: { enforcement: 'active', outcome: 'fail' } },
   },
+  ...FILE_ROWS,
 ];

@@ -1,5 +1,4 @@
 import { Cancellation } from '../../../base/cancellation.ts';
-import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import type { Failure } from '../../../schema/failure.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Waiter } from '../../admission.ts';
@@ -12,6 +11,7 @@ import { RequestMask } from './request-mask.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
+import { forbidden, unknownFunction } from '../unknown-function.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 
 const DRAINING: Failure = {
@@ -187,7 +187,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const { functionName, route } = this;
     const { status, report } = end;
     const traceId = this.context.trace?.sampledTraceId;
-    services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId });
+    const { keyName } = this.context;
+    services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId, keyName });
     this.context.endCall(status, outcome, this.openedStatus);
     logRequest(this.context, {
       end,
@@ -211,16 +212,10 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   #earlyProblem(): Problem | undefined {
-    const { request, services } = this.context;
-    if (!services.runtime.has(this.functionName)) return this.#unknownFunction();
+    const { caller, request, services } = this.context;
+    if (caller?.mayCall(this.functionName) === false) return forbidden(caller, this.functionName, services.runtime);
+    if (!services.runtime.has(this.functionName)) return unknownFunction(caller, this.functionName, services.runtime);
     return mediaTypeProblem(request);
-  }
-
-  #unknownFunction(): Problem {
-    const { functionNames } = this.context.services.runtime;
-    const message = `There is no function "${this.functionName}". ${didYouMean(this.functionName, functionNames)}`;
-    const suggestions = nearestNames(this.functionName, functionNames);
-    return problemOf({ code: 'function_not_found', message: message.trim(), suggestions });
   }
 
   #endBody(outcome: BodyOutcome): void {

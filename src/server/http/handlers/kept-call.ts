@@ -97,9 +97,11 @@ export class KeptCall {
 
   /** Waits while an equal call runs, until `remainingMs` returns 0. Never rejects because of the store. */
   async claim(remainingMs: () => number, timeoutMs: number): Promise<ClaimOutcome> {
-    const { keptAnswers, metrics } = this.#context.services;
+    const { caller, services } = this.#context;
+    const { keptAnswers, metrics } = services;
     const { key, body } = this.#idempotency;
-    const scope = hash(JSON.stringify(['idempotency', this.#functionName, key]));
+    // No caller gets the answer of another one.
+    const scope = hash(JSON.stringify(['idempotency', caller?.name ?? '', this.#functionName, key]));
     const claim = await keptAnswers.claim(scope, remainingMs);
     if (claim === 'failed') return { kind: 'run' };
     if (claim === 'full') return { kind: 'refused', problem: problemOf(TOO_MANY_WAIT) };

@@ -46,6 +46,7 @@ export function logRequest(context: RequestContext, ended: EndedRequest): void {
     status,
     ms: durationMs,
     functionName,
+    keyName: context.keyName,
     tags,
     kept,
     client: report?.client === undefined ? undefined : shortName(report.client),

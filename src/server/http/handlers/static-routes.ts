@@ -26,7 +26,7 @@ export const PLAYGROUND_DOCUMENT = '/playground/program.json';
 export function sendPlaygroundDocument(context: RequestContext): void {
   const { playground } = context.services;
   if (playground === undefined) context.notFound([]);
-  else sendDocument(context, playground.document());
+  else sendDocument(context, playground.documentOf(context.caller));
 }
 
 /** Sends `/docs`, `/playground` or a file that they load; returns false when there is no such file. */
@@ -69,11 +69,11 @@ function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
 
 /** Without a key, the body has only `authz`, and headers have further details. Callers with a key get the state of the server. */
 function status(context: RequestContext): void {
-  const { config, programHash, version } = context.services;
+  const { authenticator, programHash, version } = context.services;
   const refused = { enforcement: 'active', outcome: 'fail' };
-  if (!context.ifAuthorized(() => context.problem(unauthorized({ authz: refused })))) return;
+  if (!context.ifAuthorized((refusal) => context.problem(unauthorized(refusal, { authz: refused })))) return;
   const headers = [JSON_TYPE, ['x-svc-version', version], ['x-svc-program', programHash]] as const;
-  if (config.apiKey === undefined || !context.wantsBody) {
+  if (!authenticator.required || !context.wantsBody) {
     context.send(200, headers, () => JSON.stringify({ authz: { enforcement: 'none' } }));
     return;
   }
@@ -106,7 +106,7 @@ function readiness(context: RequestContext): void {
 }
 
 function openapi(context: RequestContext): void {
-  sendDocument(context, context.services.openapi);
+  sendDocument(context, context.services.openapi.of(context.caller));
 }
 
 function sendDocument(context: RequestContext, document: JsonDocument): void {
@@ -122,7 +122,9 @@ const METRICS_TYPES = {
   openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 } as const;
 
+/** The labels name every function and every key. */
 function metrics(context: RequestContext): void {
+  if (!context.allowedAll('the metrics')) return;
   const format = metricsFormat(context.request.header('accept'));
   const headers = [
     ['content-type', METRICS_TYPES[format]],

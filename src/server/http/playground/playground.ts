@@ -1,6 +1,8 @@
 import type { DefinitionProblem } from '../../../schema/definition-problem.ts';
 import type { PlaygroundDocument } from '../../../schema/playground-document.ts';
+import type { Caller } from '../caller.ts';
 import { jsonDocument, type JsonDocument } from '../json-document.ts';
+import { VisibleDocuments, visiblePlayground } from '../visible-program.ts';
 import type { StaticAsset } from '../static-asset.ts';
 import { loadPlaygroundAssets } from './playground-assets.ts';
 
@@ -8,7 +10,8 @@ import { loadPlaygroundAssets } from './playground-assets.ts';
 export interface Playground {
   /** By request path. */
   readonly assets: ReadonlyMap<string, StaticAsset>;
-  document(): JsonDocument;
+  /** The description for this caller. Undefined: no key is needed. */
+  documentOf(caller: Caller | undefined): JsonDocument;
   /** Replaces the errors in the newest definitions, which the description contains. */
   showProblems(problems: readonly DefinitionProblem[]): void;
 }
@@ -22,18 +25,19 @@ class ProgramPlayground implements Playground {
   readonly assets = loadPlaygroundAssets();
   readonly #describe: () => Omit<PlaygroundDocument, 'problems'>;
   #problems: readonly DefinitionProblem[] = [];
-  #document: JsonDocument | undefined;
+  #documents: VisibleDocuments | undefined;
 
   constructor(describe: () => Omit<PlaygroundDocument, 'problems'>) {
     this.#describe = describe;
   }
 
-  document(): JsonDocument {
-    return (this.#document ??= jsonDocument({ ...this.#describe(), problems: this.#problems }));
+  documentOf(caller: Caller | undefined): JsonDocument {
+    const whole = () => jsonDocument({ ...this.#describe(), problems: this.#problems });
+    return (this.#documents ??= new VisibleDocuments(whole(), visiblePlayground)).of(caller);
   }
 
   showProblems(problems: readonly DefinitionProblem[]): void {
     this.#problems = problems;
-    this.#document = undefined;
+    this.#documents = undefined;
   }
 }

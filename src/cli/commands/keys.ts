@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
+import { yamlPackage } from '../../config/yaml-package.ts';
+import type { Invocation } from '../invocation.ts';
+import { reportProblem } from '../terminal.ts';
+import type { ExitCode } from '../terminal.ts';
+
+/** `svc keys create NAME`: prints a new key once, and the entry for the key file; `--keys FILE` adds the entry to the file. */
+export function keysCommand(invocation: Invocation): ExitCode {
+  const { options, paths, terminal } = invocation;
+  const [action, name] = paths;
+  if (action !== 'create') return usage(invocation, `there is no "svc keys ${action}". Use "svc keys create NAME".`);
+  const entry = newEntry(name, options);
+  if (typeof entry === 'string') return usage(invocation, entry);
+  const key = `svc_${randomBytes(32).toString('base64url')}`;
+  const { functions, expires } = entry;
+  const complete = {
+    name: entry.name,
+    sha256: createHash('sha256').update(key).digest('hex'),
+    ...(functions !== undefined && { functions }),
+    ...(expires !== undefined && { expires }),
+  };
+  // Only the flag: a variable that a server reads must not make this command change its file.
+  const file = invocation.flags.keys;
+  const fault = file === undefined ? undefined : append(file, complete);
+  if (fault !== undefined) return reportProblem(terminal, fault);
+  terminal.out.write(`${key}\n`);
+  terminal.error.write('svc: this is the only time that svc shows the key; the file contains only its SHA-256\n');
+  if (file === undefined)
+    terminal.error.write(`Add this entry to the list "keys" of your key file:\n\n${asYaml(complete)}`);
+  else terminal.error.write(`svc: added "${entry.name}" to ${JSON.stringify(file)}\n`);
+  return 0;
+}
+
+interface NewEntry {
+  readonly name: string;
+  readonly functions?: readonly string[] | undefined;
+  readonly expires?: string | undefined;
+}
+
+/** Returns a sentence about the first mistake. */
+function newEntry(name: string | undefined, options: Invocation['options']): NewEntry | string {
+  const fault = nameFault(name);
+  if (fault !== undefined || name === undefined) return fault ?? '';
+  const { functions, expires } = options;
+  if (functions !== undefined && !isFunctionList(functions)) {
+    return '--functions takes names of functions, in which "*" matches any text, such as "Chat*".';
+  }
+  const read = expires === undefined ? undefined : readExpiry(expires);
+  if (read?.ok === false) return read.failure;
+  return { name, functions, expires: typeof expires === 'string' ? expires : undefined };
+}
+
+function usage({ terminal }: Invocation, sentence: string): ExitCode {
+  reportProblem(terminal, sentence);
+  return 2;
+}
+
+/** Adds an entry and keeps the comments of the file. Returns a sentence about what prevents it. */
+function append(file: string, entry: object): string | undefined {
+  const exists = existsSync(file);
+  if (exists) {
+    const before = readKeys(file);
+    if (!before.ok) return before.failure;
+  }
+  const text = exists ? readFileSync(file, 'utf8') : 'keys: []\n';
+  const added = file.endsWith('.json') ? appendJson(exists ? text : '{"keys":[]}', entry) : appendYaml(text, entry);
+  const after = checkKeys(yamlPackage().parse(added), JSON.stringify(file));
+  if (!after.ok) return after.failure;
+  // A server that reads the file meanwhile gets all of it. Only its owner can read a new file.
+  const temporary = `${file}.${process.pid}.tmp`;
+  writeFileSync(temporary, added, { mode: exists ? statSync(file).mode : 0o600 });
+  renameSync(temporary, file);
+  return undefined;
+}
+
+function appendYaml(text: string, entry: object): string {
+  const document = yamlPackage().parseDocument(text);
+  const keys = document.get('keys');
+  if (yamlPackage().isSeq(keys)) {
+    if (keys.items.length === 0) keys.flow = false;
+    keys.add(document.createNode(entry));
+  } else document.set('keys', document.createNode([entry]));
+  return document.toString();
+}
+
+/** `readKeys` accepted the text: it is a map, and `keys` a list if there is one. */
+function appendJson(text: string, entry: object): string {
+  const content = JSON.parse(text) as { readonly keys?: readonly unknown[] };
+  return `${JSON.stringify({ ...content, keys: [...(content.keys ?? []), entry] }, undefined, 2)}\n`;
+}
+
+function asYaml(entry: object): string {
+  return yamlPackage().stringify([entry]);
+}

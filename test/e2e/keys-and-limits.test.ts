@@ -1,0 +1,188 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { waitUntil } from '../support/load.ts';
+import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+
+const DEFINITIONS = `
+client<llm> Fast {
+  provider offline
+  options { reply "hello" }
+}
+client<llm> Slow {
+  provider openai-generic
+  options {
+    base_url env.PROVIDER_URL
+    model "fake"
+    api_key "none"
+  }
+}
+function Greet(name: string) -> string {
+  client Fast
+  prompt #"Greet {{ name }}"#
+}
+function Wait(name: string) -> string {
+  client Slow
+  prompt #"Greet {{ name }}"#
+}
+`;
+
+const servers: RunningServer[] = [];
+
+let fake: FakeProvider;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+});
+
+afterAll(() => fake.close());
+
+afterEach(async () => {
+  fake.clear();
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+});
+
+/** Creates keys with the command line. Returns the file and the keys by name. */
+async function createKeys(...commands: ReadonlyArray<readonly string[]>): Promise<{ file: string; keys: string[] }> {
+  const file = join(temporaryFolder({}), 'keys.yaml');
+  const keys: string[] = [];
+  for (const args of commands) {
+    const { code, stdout, stderr } = await runSvc(['keys', 'create', ...args, '--keys', file]);
+    expect(stderr.includes(stdout.trim())).toBe(false);
+    expect(code).toBe(0);
+    keys.push(stdout.trim());
+  }
+  return { file, keys };
+}
+
+async function start(flags: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+  const all = ['--workers', '2', '--log-level', 'debug', '--log-content', 'full', ...flags];
+  const server = await startServer({
+    files: { 'main.svc': DEFINITIONS },
+    flags: all,
+    env: { PROVIDER_URL: `${fake.url}/v1`, ...env },
+  });
+  servers.push(server);
+  return server;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+async function ask(server: RunningServer, path: string, key: string | undefined): Promise<Answered> {
+  const isCall = path.startsWith('/call') || path.startsWith('/stream');
+  const response = await fetch(server.url + path, {
+    method: isCall ? 'POST' : 'GET',
+    headers: {
+      'content-type': 'application/json',
+      // Each request has its own connection, so that the kernel spreads them over the workers.
+      connection: 'close',
+      ...(key !== undefined && { 'x-svc-api-key': key }),
+    },
+    ...(isCall && { body: '{"name":"Ada"}' }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+}
+
+test('each key has its functions and its name, and no log line contains a key', async () => {
+  const { file, keys } = await createKeys(['team-a'], ['team-b', '--functions', 'Gr*']);
+  const [a = '', b = ''] = keys;
+  const server = await start(['--keys', file], {
+    SVC_PASSWORD: 'correct-horse-battery',
+  });
+  expect(await ask(server, '/call/Greet', undefined)).toMatchObject({ status: 403, body: { error: 'Unauthorized' } });
+  expect(await ask(server, '/call/Greet', `${a}x`)).toMatchObject({ status: 403, body: { error: 'Unauthorized' } });
+  for (const key of [a, b, 'correct-horse-battery']) {
+    expect(await ask(server, '/call/Greet', key)).toMatchObject({ status: 200 });
+  }
+  expect(await ask(server, '/call/Wait', b)).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
+  const whole = JSON.stringify((await ask(server, '/openapi.json', a)).body);
+  const own = JSON.stringify((await ask(server, '/openapi.json', b)).body);
+  expect([whole.includes('/call/Wait'), own.includes('/call/Greet'), own.includes('Wait')]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  // A caller can put its key where the log repeats it.
+  await ask(server, `/call/Greet${b}`, b);
+  await fetch(`${server.url}/call/Greet?key=${a}`, {
+    method: 'POST',
+    body: JSON.stringify({ name: a }),
+    headers: { 'content-type': 'application/json', 'x-svc-api-key': a },
+  });
+  const metrics = String((await ask(server, '/metrics', a)).body);
+  expect(metrics).toContain('svc_key_requests_total{key="team-b",status="403"}');
+  await waitUntil('the log lines', () => (server.output().match(/"keyName":"team-a"/gu) ?? []).length >= 2);
+  expect(server.output()).toContain('"keyName":"default"');
+  for (const key of [a, b, 'correct-horse-battery']) {
+    expect(server.output()).not.toContain(key);
+    expect(metrics).not.toContain(key);
+  }
+});
+
+test('callers with different keys do not share idempotency keys', async () => {
+  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const [a = '', b = ''] = keys;
+  const server = await start(['--keys', file]);
+  const replayed = async (key: string): Promise<string | null> => {
+    const headers = { 'content-type': 'application/json', 'x-svc-api-key': key, 'idempotency-key': 'job-1' };
+    const response = await fetch(`${server.url}/call/Greet`, { method: 'POST', headers, body: '{"name":"Ada"}' });
+    expect([response.status, await response.text()]).toEqual([200, '"hello"']);
+    return response.headers.get('idempotency-replayed');
+  };
+  expect([await replayed(a), await replayed(b), await replayed(a), await replayed(b)]).toEqual([
+    null,
+    null,
+    'true',
+    'true',
+  ]);
+});
+
+test('a changed key file reaches all workers without a dropped call, and a mistake keeps the old keys', async () => {
+  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const [a = '', b = ''] = keys;
+  const server = await start(['--keys', file]);
+  const pids = async (): Promise<unknown> =>
+    ((await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number }> }).workers
+      .map(({ pid }) => pid)
+      .toSorted((x, y) => x - y);
+  const before = await pids();
+  const gate = new AbortController();
+  const opened = once(gate.signal, 'abort');
+  fake.answer(async (request, wire) => {
+    await opened;
+    await reply('hello')(request, wire);
+  });
+  const running = Array.from({ length: 8 }, () => ask(server, '/call/Wait', a));
+  await waitUntil('the calls run', () => fake.requests.length === 8);
+  const disabled = readFileSync(file, 'utf8').replace('- name: team-a', '- disabled: true\n    name: team-a');
+  writeFileSync(`${file}.new`, disabled);
+  renameSync(`${file}.new`, file);
+  await waitUntil('the key is disabled in every worker', async () => {
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(server, '/_debug/status', a)));
+    return answers.every(({ status }) => status === 403);
+  });
+  const refused = await ask(server, '/call/Greet', a);
+  expect(refused).toMatchObject({
+    status: 403,
+    body: { error: 'Unauthorized', message: expect.stringContaining('disabled') },
+  });
+  gate.abort();
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+  expect(await ask(server, '/call/Greet', b)).toMatchObject({ status: 200 });
+  writeFileSync(file, 'keys: [{name: b}]');
+  await waitUntil('the mistake is reported', () =>
+    server.output().includes('the key file has a mistake; the old keys stay'),
+  );
+  writeFileSync(file, 'default: {}');
+  await waitUntil('the file without keys is refused', () => server.output().includes('has no list \\"keys\\"'));
+  expect(await ask(server, '/call/Greet', b)).toMatchObject({ status: 200 });
+  expect(await ask(server, '/call/Greet', undefined)).toMatchObject({ status: 403 });
+  expect(await pids()).toEqual(before);
+});

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { CountedAnswerStore } from '../policy/answer-store.ts';
 import { MemoryLedger, type Ledger } from '../policy/ledger.ts';
+import type { StoreCoolDowns } from '../policy/store/store-cool-downs.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import { MachineTurns, type Turns } from '../policy/turns.ts';
 import type { MetricData } from './protocol.ts';
@@ -11,6 +12,8 @@ export interface Backends {
   readonly ledger: Ledger;
   /** Creates the store of kept answers, at the first claim. */
   readonly openAnswers: () => Promise<CountedAnswerStore>;
+  /** The cool-downs of other machines; undefined without a store. */
+  readonly coolDowns: StoreCoolDowns | undefined;
   /** Undefined if the state is in the memory of this machine. */
   readonly store: SharedStore | undefined;
 }
@@ -30,6 +33,7 @@ export function memoryBackends(config: Pick<Config, 'cacheMemoryBytes'>): Backen
     turns: new MachineTurns(),
     ledger: new MemoryLedger(),
     openAnswers: () => memoryAnswers(config),
+    coolDowns: undefined,
     store: undefined,
   };
 }

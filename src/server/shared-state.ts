@@ -36,6 +36,7 @@ export class SharedState {
     this.#coolDowns = coolDowns;
     this.#desk = new LeaseDesk(backends.ledger);
     this.#claims = new AnswerClaims(backends.openAnswers);
+    backends.coolDowns?.onChange((change) => coolDowns.take(change, backends));
   }
 
   get answerCounts(): AnswerCounts {
@@ -44,7 +45,7 @@ export class SharedState {
 
   message(handle: WorkerHandle, message: SharedMessage): void {
     if (message.type === 'take-turn') void this.#answerTurn(handle, message);
-    else if (message.type === 'cool-down') this.#coolDowns.take(message.change, handle);
+    else if (message.type === 'cool-down') this.#coolDown(handle, message);
     else if (message.type === 'take-units') void this.#answerUnits(handle, message);
     else if (message.type === 'give-units') this.#desk.give(handle, message.units);
     else if (message.type === 'claim-answer') void this.#claims.claim(handle, message);
@@ -56,6 +57,11 @@ export class SharedState {
   lost(handle: WorkerHandle): void {
     this.#desk.lost(handle);
     this.#claims.exited(handle);
+  }
+
+  #coolDown(handle: WorkerHandle, { change }: Question<'cool-down'>): void {
+    this.#coolDowns.take(change, handle);
+    this.#backends.coolDowns?.report(change);
   }
 
   async #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): Promise<void> {

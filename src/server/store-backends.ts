@@ -3,6 +3,7 @@ import type { StoreAddress } from '../config/store-address.ts';
 import type { Logger } from '../logging/logger.ts';
 import { RedisClient } from '../policy/store/redis-client.ts';
 import { StoreAnswers } from '../policy/store/store-answers.ts';
+import { StoreCoolDowns } from '../policy/store/store-cool-downs.ts';
 import { StoreLedger } from '../policy/store/store-ledger.ts';
 import { StoreTurns } from '../policy/store/store-turns.ts';
 import { Store } from '../policy/store/store.ts';
@@ -29,6 +30,7 @@ export function storeBackends({ config, address, logger, metrics }: StoreParts):
     turns: new StoreTurns(store),
     ledger,
     openAnswers: async () => new StoreAnswers(store, await memory.openAnswers()),
+    coolDowns: new StoreCoolDowns(store),
     store: {
       get health() {
         return store.health;

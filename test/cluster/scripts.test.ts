@@ -2,11 +2,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { storeAddress } from '../../src/config/store-address.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
 import type { OwnClaim } from '../../src/policy/answer-store.ts';
+import type { CoolDownChange } from '../../src/policy/cool-downs.ts';
 import { DAY_MS, type Limit } from '../../src/policy/ledger.ts';
 import { MemoryAnswers } from '../../src/policy/memory-answers.ts';
 import { RedisClient } from '../../src/policy/store/redis-client.ts';
 import { STORE_SCRIPTS } from '../../src/policy/store/scripts.ts';
 import { StoreAnswers } from '../../src/policy/store/store-answers.ts';
+import { StoreCoolDowns } from '../../src/policy/store/store-cool-downs.ts';
 import { StoreLedger } from '../../src/policy/store/store-ledger.ts';
 import { StoreTurns } from '../../src/policy/store/store-turns.ts';
 import { Store } from '../../src/policy/store/store.ts';
@@ -22,6 +24,7 @@ interface Machine {
   readonly ledger: StoreLedger;
   readonly answers: StoreAnswers;
   readonly turns: StoreTurns;
+  readonly coolDowns: StoreCoolDowns;
 }
 
 let redis: RedisServer;
@@ -50,7 +53,8 @@ async function machine(url = redis.url): Promise<Machine> {
     observe: () => undefined,
   });
   const answers = new StoreAnswers(store, new MemoryAnswers({ maxBytes: 2 ** 24 }));
-  const created = { store, ledger: new StoreLedger(store), answers, turns: new StoreTurns(store) };
+  const coolDowns = new StoreCoolDowns(store);
+  const created = { store, ledger: new StoreLedger(store), answers, turns: new StoreTurns(store), coolDowns };
   machines.push(created);
   await waitUntil('the store to be up', () => store.up);
   return created;
@@ -154,6 +158,19 @@ test('the lock of a dead machine ends, and its late answer does not end the lock
   await expect.poll(() => redis.command('exists', 'svc:lock:{k}')).toBe('0');
 });
 
+test('a cool-down of one machine reaches the others, and ends there too', async () => {
+  const [one, two] = [await machine(), await machine()];
+  const changes: CoolDownChange[] = [];
+  two.coolDowns.onChange((change) => void changes.push(change));
+  one.coolDowns.report({ type: 'begin', client: 'Fast and "good"', forMs: 30_000, reason: 'retry_after' });
+  await waitUntil('the cool-down', () => changes.length === 1);
+  expect(changes[0]).toMatchObject({ type: 'begin', client: 'Fast and "good"', reason: 'retry_after' });
+  expect(changes[0]?.type === 'begin' && changes[0].forMs).toBeGreaterThan(20_000);
+  one.coolDowns.report({ type: 'end', client: 'Fast and "good"' });
+  await waitUntil('the end', () => changes.length === 2);
+  expect(changes[1]).toEqual({ type: 'end', client: 'Fast and "good"' });
+});
+
 test('a script that the store forgot is sent again', async () => {
   const { turns } = await machine();
   expect(await turns.next('A')).toBe(0);
@@ -162,7 +179,8 @@ test('a script that the store forgot is sent again', async () => {
 });
 
 test('every key expires', async () => {
-  const { ledger, answers, turns } = await machine();
+  const { ledger, answers, turns, coolDowns } = await machine();
+  coolDowns.report({ type: 'begin', client: 'Fast', forMs: 1_000, reason: 'failures' });
   await Promise.all([turns.next('A'), ledger.take(PER_MINUTE, 1), ledger.take(IN_FLIGHT, 1)]);
   const claim = await answers.claim('k', 0);
   await answers.claim('l', 0);
@@ -170,7 +188,7 @@ test('every key expires', async () => {
   await expect.poll(() => redis.command('exists', 'svc:answer:{k}')).toBe('1');
   const keys = redis.command('keys', '*').split('\n');
   const kinds = keys.map((key) => key.split(':')[1] ?? '');
-  expect(new Set(kinds)).toEqual(new Set(['answer', 'held', 'lock', 'machines', 'turns', 'units']));
+  expect(new Set(kinds)).toEqual(new Set(['answer', 'cooling', 'held', 'lock', 'machines', 'turns', 'units']));
   for (const key of keys) expect([key, Number(redis.command('pttl', key)) > 0]).toEqual([key, true]);
 });
 
@@ -202,7 +220,7 @@ test('sentinels lead to the master', async () => {
 
 test('there is a test above for every script', () => {
   // `renew` runs while a call takes seconds: the unit tests count it.
-  const tested = ['beat', 'leave', 'turns', 'take', 'give', 'hold', 'claim', 'renew', 'keep', 'release'];
+  const tested = ['beat', 'cool', 'leave', 'turns', 'take', 'give', 'hold', 'claim', 'renew', 'keep', 'release'];
   expect(Object.keys(STORE_SCRIPTS).toSorted()).toEqual(tested.toSorted());
 });
 

@@ -10,16 +10,47 @@ interface StoreScript {
  * documented in docs/store.md.
  */
 export const STORE_SCRIPTS = {
-  /** Keys: the machines. Arguments: this machine, and the milliseconds after which a silent machine is forgotten. Returns the number of machines. */
+  /**
+   * Keys: the machines, and the clients that cool down. Arguments: this machine, and the milliseconds after which a silent machine is
+   * forgotten. Returns the number of machines, and for each client that cools down its name, its value and the milliseconds left.
+   */
   beat: {
-    keys: 1,
+    keys: 2,
     lua: `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[1], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return redis.call('ZCARD', KEYS[1])`,
+local reply = { redis.call('ZCARD', KEYS[1]) }
+local fields = redis.call('HGETALL', KEYS[2])
+for index = 1, #fields, 2 do
+  local ends, forgotten, value = string.match(fields[index + 1], '^(%d+) (%d+) (.*)$')
+  if tonumber(forgotten) <= now then redis.call('HDEL', KEYS[2], fields[index])
+  else
+    reply[#reply + 1] = fields[index]
+    reply[#reply + 1] = ends .. ' ' .. value
+    reply[#reply + 1] = tonumber(ends) - now
+  end
+end
+return reply`,
+  },
+  /**
+   * Keys: the clients that cool down. Arguments: a client, this machine, the milliseconds for which the client cools down (0 if its
+   * cool-down ends), the reason, and how long a cool-down is kept after its time.
+   */
+  cool: {
+    keys: 1,
+    lua: `
+if tonumber(ARGV[3]) <= 0 then return redis.call('HDEL', KEYS[1], ARGV[1]) end
+local time = redis.call('TIME')
+local ends = time[1] * 1000 + math.floor(time[2] / 1000) + math.ceil(ARGV[3])
+local value = string.format('%d %d %s %s', ends, ends + ARGV[5], ARGV[4], ARGV[2])
+redis.call('HSET', KEYS[1], ARGV[1], value)
+local left = redis.call('PTTL', KEYS[1])
+local lifetime = math.ceil(ARGV[3]) + ARGV[5]
+if left < lifetime then redis.call('PEXPIRE', KEYS[1], lifetime) end
+return 1`,
   },
   /** Keys: the machines. Arguments: this machine, which stops. */
   leave: { keys: 1, lua: `return redis.call('ZREM', KEYS[1], ARGV[1])` },

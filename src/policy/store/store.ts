@@ -70,6 +70,7 @@ export class Store {
   /** Names this machine in the store. */
   readonly machine = randomUUID();
   readonly #listeners: Array<(health: StoreHealth) => void> = [];
+  readonly #beatListeners: Array<(reply: readonly unknown[]) => void> = [];
   #health: StoreHealth = { state: 'down', reason: 'connecting', machines: 1 };
   #timeouts = 0;
   #underWay = 0;
@@ -90,6 +91,11 @@ export class Store {
 
   get up(): boolean {
     return this.#health.state === 'up';
+  }
+
+  /** Calls `listener` with each answer to the beat, without the number of machines. */
+  onBeat(listener: (reply: readonly unknown[]) => void): void {
+    this.#beatListeners.push(listener);
   }
 
   /** Calls `listener` at each change of the state or its reason. */
@@ -123,6 +129,11 @@ export class Store {
 
   get #machines(): string {
     return this.key('machines', 'all');
+  }
+
+  /** The key of the clients that cool down: on the same node of a cluster as the machines, because the beat reads both. */
+  get coolingKey(): string {
+    return this.key('cooling', 'all');
   }
 
   async #ask(
@@ -194,10 +205,12 @@ export class Store {
   }
 
   async #announce(): Promise<void> {
-    const machines = await this.#ask('beat', [this.#machines], [this.machine, MACHINE_LIFETIME_MS]);
-    if (typeof machines !== 'number' || this.#closed) return;
-    this.#health = { ...this.#health, machines: Math.max(1, machines) };
+    const reply = await this.#ask('beat', [this.#machines, this.coolingKey], [this.machine, MACHINE_LIFETIME_MS]);
+    if (!Array.isArray(reply) || this.#closed) return;
+    const [machines, ...others] = reply as readonly unknown[];
+    this.#health = { ...this.#health, machines: Math.max(1, Number(machines)) };
     if (!this.up) this.#became('up');
+    for (const listener of this.#beatListeners) listener(others);
   }
 
   #became(state: StoreState, reason?: string): void {

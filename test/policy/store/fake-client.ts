@@ -14,7 +14,7 @@ class FakeClient implements StoreClient {
   closed = false;
   fault: Fault = 'none';
   readonly asked: StoreOperation[] = [];
-  readonly answers: Partial<Record<StoreOperation, Answer>> = { beat: () => 1, leave: () => 1 };
+  readonly answers: Partial<Record<StoreOperation, Answer>> = { beat: () => [1], leave: () => 1 };
   #change: (error: unknown) => void = () => undefined;
 
   run(operation: StoreOperation, keys: readonly string[], args: ReadonlyArray<string | number>): Promise<unknown> {

@@ -41,7 +41,7 @@ class Counters {
 /** A machine among `machines` that share the counters. Its clock stands still. */
 async function machine(counters: Counters, machines = 2) {
   const { client, store } = fakeStore();
-  client.answers.beat = () => machines;
+  client.answers.beat = () => [machines];
   client.answers.take = (_keys, args) => counters.take(args.map(Number));
   client.answers.give = (_keys, args) => counters.give(args.map(Number));
   client.answers.hold = (_keys, args) => counters.hold(args);

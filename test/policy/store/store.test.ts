@@ -17,7 +17,7 @@ async function upStore() {
 test('a store is down until it answers, and up as soon as the connection is ready', async () => {
   const { client, store, lines } = fakeStore();
   expect(store.health).toEqual({ state: 'down', reason: 'connecting', machines: 1 });
-  client.answers.beat = () => 3;
+  client.answers.beat = () => [3];
   client.become('none');
   await vi.advanceTimersByTimeAsync(0);
   expect(store.health).toEqual({ state: 'up', machines: 3 });

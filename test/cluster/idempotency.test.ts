@@ -1,0 +1,105 @@
+import { EventEmitter, once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { waitUntil } from '../support/load.ts';
+import { JSON_HEADERS, startMachines, storeBecomes, type Machines } from './support/machines.ts';
+import { RedisServer } from './support/redis-server.ts';
+
+const DEFINITIONS = `
+client<llm> Main {
+  provider openai
+  options {
+    base_url "URL/v1"
+    api_key "sk-test"
+    model "m"
+  }
+}
+function Hi(name: string) -> string {
+  client Main
+  prompt #"Greet {{ name }}. {{ ctx.output_format }}"#
+}
+`;
+
+let fake: FakeProvider;
+let redis: RedisServer;
+let machines: Machines;
+
+beforeAll(async () => {
+  fake = await startFakeProvider();
+  redis = await RedisServer.start();
+  const files = { 'a.svc': DEFINITIONS.replaceAll('URL', fake.url) };
+  machines = await startMachines({ files, env: { SVC_STORE: redis.url } });
+  await storeBecomes(machines, 'up');
+});
+
+afterAll(async () => {
+  await machines.stop();
+  await redis.kill();
+  await fake.close();
+});
+
+/** Sends a call with an idempotency key. */
+function call(key: string, name: string, url = machines.url): Promise<Response> {
+  const headers = { ...JSON_HEADERS, 'idempotency-key': key };
+  return fetch(`${url}/call/Hi`, { method: 'POST', headers, body: JSON.stringify({ name }) });
+}
+
+/** The calls that both machines answer now. */
+async function inFlight(): Promise<number> {
+  const texts = await Promise.all(
+    machines.servers.map(async ({ url }) => (await fetch(`${url}/metrics`, { headers: JSON_HEADERS })).text()),
+  );
+  return texts
+    .flatMap((text) => [...text.matchAll(/^svc_requests_in_flight\{route="call"\} (\d+)$/gmu)])
+    .reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+test('of 100 concurrent calls with one key, one asks the model, on whichever machine they arrive', async () => {
+  fake.clear();
+  const gate = new EventEmitter();
+  const open = once(gate, 'open');
+  // The model answers once all others wait.
+  fake.answer(async (request, wire) => {
+    await open;
+    await reply('Hello Ada')(request, wire);
+  });
+  const calls = Array.from({ length: 100 }, () => call('one', 'Ada'));
+  await waitUntil('the model to be asked', () => fake.requests.length > 0);
+  await waitUntil('all calls to be in flight', async () => (await inFlight()) === 100);
+  gate.emit('open');
+  const answers = await Promise.all(calls);
+  const texts = await Promise.all(answers.map((response) => response.text()));
+  expect(answers.map(({ status }) => status)).toEqual(texts.map(() => 200));
+  expect(new Set(texts)).toEqual(new Set(['"Hello Ada"']));
+  expect(fake.requests).toHaveLength(1);
+  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(99);
+});
+
+test('another machine replays an answer, and refuses another body', async () => {
+  fake.clear();
+  fake.answer(reply('Hello Grace'));
+  const [one, two] = machines.servers;
+  expect((await call('two', 'Grace', one?.url)).status).toBe(200);
+  await waitUntil('the store to have the answer', () => redis.command('keys', 'svc:lock:*') === '');
+  const replayed = await call('two', 'Grace', two?.url);
+  expect(await replayed.text()).toBe('"Hello Grace"');
+  expect(replayed.headers.get('idempotency-replayed')).toBe('true');
+  const other = await call('two', 'Alan', two?.url);
+  expect(other.status).toBe(422);
+  expect(await other.json()).toMatchObject({ error: 'idempotency_conflict' });
+  expect(fake.requests).toHaveLength(1);
+});
+
+test('without the store, calls with keys are answered, and the machine that answered replays', async () => {
+  await redis.kill();
+  await storeBecomes(machines, 'down');
+  fake.clear();
+  const [one] = machines.servers;
+  fake.answer(reply('Hello Alan'));
+  expect((await call('three', 'Alan', one?.url)).status).toBe(200);
+  const replayed = await call('three', 'Alan', one?.url);
+  expect(replayed.headers.get('idempotency-replayed')).toBe('true');
+  expect(fake.requests).toHaveLength(1);
+  await redis.restart();
+  await storeBecomes(machines, 'up');
+});

@@ -80,9 +80,11 @@ test('the templates produce these kinds of manifests, each with a name and label
     'v1 ConfigMap',
     'apps/v1 Deployment',
     'autoscaling/v2 HorizontalPodAutoscaler',
+    'networking.k8s.io/v1 Ingress',
     'networking.k8s.io/v1 NetworkPolicy',
     'policy/v1 PodDisruptionBudget',
     'monitoring.coreos.com/v1 PrometheusRule',
+    'keda.sh/v1alpha1 ScaledObject',
     'v1 Service',
     'v1 Service',
     'v1 ServiceAccount',
@@ -169,6 +171,14 @@ const WRONG_VALUES: ReadonlyArray<readonly [string, unknown]> = [
   ['env', { SVC_DRAIN_TIMEOUT: '10m' }],
   ['drain', { delay: 5 }],
   ['typo', true],
+  ['env', { SVC_STORE: 'redis://:password@store' }],
+  ['ingress.enabled', true],
+  ['ingress.hosts', ['http://llm.example.com']],
+  ['ingress.tls', [{ secret: 'llm-tls' }]],
+  ['store.key', ''],
+  ['valkey', { enabled: 'yes' }],
+  ['autoscaling', { enabled: true, targetCPUUtilizationPercentage: 0, targetInFlight: 0 }],
+  ['autoscaling.keda', { enabled: true, serverAddress: 'prometheus:9090' }],
 ];
 
 test('the schema accepts the default values, and values that turn everything on', () => {

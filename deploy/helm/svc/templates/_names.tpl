@@ -39,3 +39,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- printf "%s-definitions" (include "svc.fullname" .) }}
 {{- end }}
 {{- end }}
+
+{{- define "svc.inFlight" -}}
+{{- printf "sum(%s{namespace=\"%s\",service=\"%s-metrics\"})" .Values.autoscaling.metricName .Release.Namespace (include "svc.fullname" .) }}
+{{- end }}

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { at, EVERYTHING } from '../deploy/chart-files.ts';
-import { render, type Manifest } from './render-chart.ts';
+import { at, EVERYTHING, type Overrides } from './chart-files.ts';
+import { rendered as render, type Manifest } from './rendered-chart.ts';
 
 /** The values at `inner` of every entry of the list at `path`. */
 function each(value: unknown, path: string, inner: string): readonly unknown[] {
@@ -13,8 +13,13 @@ function each(value: unknown, path: string, inner: string): readonly unknown[] {
   return Object.values(list ?? {}).map((entry) => at(entry, inner));
 }
 
+/** The manifests without those of Valkey. */
+function ofSvc(manifests: readonly Manifest[]): readonly Manifest[] {
+  return manifests.filter(({ metadata }) => metadata.labels['app.kubernetes.io/name'] === 'svc');
+}
+
 function only(manifests: readonly Manifest[], kind: string): Manifest {
-  const found = manifests.filter((manifest) => manifest.kind === kind);
+  const found = ofSvc(manifests).filter((manifest) => manifest.kind === kind);
   expect(found).toHaveLength(1);
   return found[0] as Manifest;
 }
@@ -38,12 +43,13 @@ test('by default, the chart has a deployment, two services, an account and a dis
 });
 
 test('with everything on, the chart has every manifest, each with a name and labels', () => {
-  const manifests = render(EVERYTHING);
+  const manifests = ofSvc(render(EVERYTHING));
   expect(manifests.map((manifest) => manifest.kind).toSorted()).toEqual([
     'ConfigMap',
     'ConfigMap',
     'Deployment',
     'HorizontalPodAutoscaler',
+    'Ingress',
     'NetworkPolicy',
     'PodDisruptionBudget',
     'PrometheusRule',
@@ -63,7 +69,7 @@ test('all selectors match the pods, and all named ports are ports of the contain
   const labels = at(only(manifests, 'Deployment'), 'spec.template.metadata.labels');
   const ports = each(podOf(manifests), 'containers.0.ports', 'name');
   expect(ports).toEqual(['http', 'metrics']);
-  for (const service of manifests.filter((manifest) => manifest.kind === 'Service')) {
+  for (const service of ofSvc(manifests).filter((manifest) => manifest.kind === 'Service')) {
     expect(labels).toMatchObject(Object(at(service, 'spec.selector')));
     expect(ports).toEqual(expect.arrayContaining([...each(service, 'spec.ports', 'targetPort')]));
   }
@@ -184,4 +190,88 @@ test('the autoscaler uses CPU and calls in flight, and the deployment states no 
 
 test('a release whose name contains the name of the chart does not repeat it', () => {
   expect(only(render({}, 'svc'), 'Deployment').metadata.name).toBe('svc');
+});
+
+test('an Ingress leads the paths below the base path of each host to the service', () => {
+  const ingress = only(render(EVERYTHING), 'Ingress');
+  const backend = { service: { name: 'demo-svc', port: { name: 'http' } } };
+  const http = { paths: [{ path: '/llm', pathType: 'Prefix', backend }] };
+  expect(at(ingress, 'spec')).toEqual({
+    ingressClassName: 'nginx',
+    tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }],
+    rules: ['llm.example.com', '*.example.org'].map((host) => ({ host, http })),
+  });
+  const plain = only(render({ 'ingress.enabled': true, 'ingress.hosts': ['a.example.com'] }), 'Ingress');
+  expect(Object.keys(Object(at(plain, 'spec')))).toEqual(['rules']);
+  expect(at(plain, 'spec.rules.0.http.paths.0.path')).toBe('/');
+});
+
+test('the autoscaler can ignore the CPU', () => {
+  const values = { 'autoscaling.enabled': true, 'autoscaling.targetCPUUtilizationPercentage': 0 };
+  const autoscaler = only(render({ ...values, 'autoscaling.targetInFlight': 50 }), 'HorizontalPodAutoscaler');
+  expect(at(autoscaler, 'spec.metrics')).toEqual([
+    {
+      type: 'Pods',
+      pods: { metric: { name: 'svc_requests_in_flight' }, target: { type: 'AverageValue', averageValue: '50' } },
+    },
+  ]);
+  expect(at(autoscaler, 'spec.behavior.scaleDown.stabilizationWindowSeconds')).toBe(300);
+});
+
+test('with KEDA, a ScaledObject replaces the autoscaler, with the same limits', () => {
+  const manifests = render({ ...EVERYTHING, 'autoscaling.keda.enabled': true, 'autoscaling.scaleDownSeconds': 60 });
+  expect(manifests.map(({ kind }) => kind)).not.toContain('HorizontalPodAutoscaler');
+  const spec = at(only(manifests, 'ScaledObject'), 'spec');
+  expect(spec).toMatchObject({ scaleTargetRef: { name: 'demo-svc' }, minReplicaCount: 2, maxReplicaCount: 10 });
+  expect(at(spec, 'advanced.horizontalPodAutoscalerConfig.behavior.scaleDown.stabilizationWindowSeconds')).toBe(60);
+  expect(at(spec, 'triggers')).toEqual([
+    { type: 'cpu', metricType: 'Utilization', metadata: { value: '70' } },
+    {
+      type: 'prometheus',
+      metricType: 'AverageValue',
+      metadata: {
+        serverAddress: 'http://prometheus-operated.monitoring:9090',
+        query: 'sum(svc_requests_in_flight{namespace="default",service="demo-svc-metrics"})',
+        threshold: '50',
+      },
+    },
+  ]);
+  expect(at(only(manifests, 'Deployment'), 'spec.replicas')).toBeUndefined();
+});
+
+test('the URL of the store comes from a secret, which wins over a Valkey of the release', () => {
+  const stores = { 'store.existingSecret': 'redis', 'store.key': 'url', 'valkey.enabled': true };
+  const variable = (values: Overrides): unknown => {
+    const all = at(podOf(render(values)), 'containers.0.env') as ReadonlyArray<{ readonly name: string }>;
+    return all.find(({ name }) => name === 'SVC_STORE');
+  };
+  expect(variable(stores)).toEqual({
+    name: 'SVC_STORE',
+    valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } },
+  });
+  expect(variable({ 'valkey.enabled': true })).toEqual({ name: 'SVC_STORE', value: 'valkey://demo-valkey:6379' });
+  expect(variable({})).toBeUndefined();
+});
+
+test('a Valkey of the release has the name that svc calls, and only the release reaches it', () => {
+  const manifests = render(EVERYTHING).filter((manifest) => !ofSvc([manifest]).includes(manifest));
+  expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
+    'Deployment demo-valkey',
+    'NetworkPolicy demo-valkey',
+    'Service demo-valkey',
+  ]);
+  const [deployment, policy, service] = manifests;
+  const labels = at(deployment, 'spec.template.metadata.labels');
+  const owner = { 'app.kubernetes.io/instance': 'demo' };
+  for (const path of ['spec.selector', 'spec.podSelector.matchLabels']) {
+    const selector = at(path === 'spec.selector' ? service : policy, path);
+    expect(labels).toMatchObject({ ...owner, ...Object(selector) });
+  }
+  expect(at(policy, 'spec.ingress')).toEqual([
+    { ports: [{ port: 'valkey' }], from: [{ podSelector: { matchLabels: owner } }] },
+  ]);
+  const egress = at(only(render(EVERYTHING), 'NetworkPolicy'), 'spec.egress') as readonly unknown[];
+  const own = egress.find((rule) => at(rule, 'ports.0.port') === 6379);
+  expect(labels).toMatchObject(Object(at(own, 'to.0.podSelector.matchLabels')));
+  expect(render().map(({ metadata }) => metadata.name)).not.toContain('demo-valkey');
 });

@@ -97,7 +97,10 @@ export class GoTemplates {
     }
     const values = args.map((arg) => this.#value(arg, scope));
     if (name === 'include') {
-      return this.#run(this.#defined.get(String(values[0])) ?? fail(`no template "${String(values[0])}"`), new Scope(values[1]));
+      return this.#run(
+        this.#defined.get(String(values[0])) ?? fail(`no template "${String(values[0])}"`),
+        new Scope(values[1]),
+      );
     }
     if (name.startsWith('.')) return (memberOf(scope.root, 'Files') as Files).Get(String(values[0]));
     const run = FUNCTIONS.get(name) ?? fail(`the function "${name}" is not known`);
@@ -110,8 +113,7 @@ export interface Files {
   readonly Get: (path: string) => string;
 }
 
-const indent = (spaces: unknown, text: unknown): string =>
-  String(text).replaceAll(/^/gmu, ' '.repeat(Number(spaces)));
+const indent = (spaces: unknown, text: unknown): string => String(text).replaceAll(/^/gmu, ' '.repeat(Number(spaces)));
 
 type TemplateFunction = (...values: readonly unknown[]) => unknown;
 
@@ -128,7 +130,10 @@ const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map<string, Templat
   ['replace', (from, to, text) => String(text).replaceAll(String(from), String(to))],
   ['sha256sum', (text) => createHash('sha256').update(String(text)).digest('hex')],
   ['toYaml', (value) => stringify(value).trimEnd()],
-  ['trimSuffix', (suffix, text) => (String(text).endsWith(String(suffix)) ? String(text).slice(0, -String(suffix).length) : text)],
+  [
+    'trimSuffix',
+    (suffix, text) => (String(text).endsWith(String(suffix)) ? String(text).slice(0, -String(suffix).length) : text),
+  ],
   ['trunc', (length, text) => String(text).slice(0, Number(length))],
 ]);
 
@@ -203,7 +208,12 @@ type Node =
       readonly body: readonly Node[];
       readonly otherwise: readonly Node[];
     }
-  | { readonly kind: 'range'; readonly names: readonly string[]; readonly list: Expression; readonly body: readonly Node[] }
+  | {
+      readonly kind: 'range';
+      readonly names: readonly string[];
+      readonly list: Expression;
+      readonly body: readonly Node[];
+    }
   | { readonly kind: 'define'; readonly name: string; readonly body: readonly Node[] };
 
 interface Token {
@@ -246,7 +256,8 @@ class Parser {
     for (;;) {
       const token = this.#tokens[this.#at];
       this.#at += 1;
-      if (token === undefined) return ends.length === 0 ? { nodes, end: '' } : fail(`${this.#name}: a block has no end`);
+      if (token === undefined)
+        return ends.length === 0 ? { nodes, end: '' } : fail(`${this.#name}: a block has no end`);
       const { text, action = '' } = token;
       if (text !== undefined) nodes.push({ kind: 'text', text });
       else if (ends.some((end) => action === end || action.startsWith(`${end} `))) return { nodes, end: action };

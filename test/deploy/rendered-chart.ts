@@ -37,7 +37,10 @@ function textsOf(folder: string, values: Readonly<Record<string, unknown>>, rele
   };
   const own = names.filter((name) => name.endsWith('.yaml')).map((name) => templates.render(name, data));
   const inner = (chart.dependencies ?? []).filter(({ condition }) => at(values, condition) === true);
-  return [...own, ...inner.flatMap(({ name }) => textsOf(`${folder}/charts/${name}`, innerValues(folder, name, values), release))];
+  return [
+    ...own,
+    ...inner.flatMap(({ name }) => textsOf(`${folder}/charts/${name}`, innerValues(folder, name, values), release)),
+  ];
 }
 
 /** The values of a chart inside another one: its own, with those that the outer chart has under its name. */

@@ -14,7 +14,7 @@ export interface BatchState {
   readonly input: string;
   /** A random id. Idempotency keys consist of it, the round and the row. */
   readonly run: string;
-  /** How often failed rows have been asked again: their new calls need new keys. */
+  /** How often failed rows were asked again, or changes accepted: these calls need new keys. */
   readonly round: number;
 }
 
@@ -54,8 +54,8 @@ export function claimAnswers(
       `${changed} since "${answers}" was begun. To continue nevertheless, add --accept-changes. ${OTHER_FILE}`,
     );
   }
-  const state = { ...found, definitions, input, round: found.round + (retryFailed ? 1 : 0) };
-  return ok(changed === undefined && !retryFailed ? found : written(path, state));
+  if (changed === undefined && !retryFailed) return ok(found);
+  return ok(written(path, { ...found, definitions, input, round: found.round + 1 }));
 }
 
 function changeOf(found: BatchState, { definitions, input }: BatchQuestions, inputPath: string): string | undefined {

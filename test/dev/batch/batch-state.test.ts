@@ -51,7 +51,7 @@ test('changes that the user accepts belong to the batch from then on', () => {
   const changed = { ...QUESTIONS, input: 'j', definitions: 'e' };
   const accepted = claim(changed, { acceptChanges: true });
   expect(accepted).toEqual(claim(changed));
-  expect(accepted).toMatchObject({ value: { run: first.ok ? first.value.run : '' } });
+  expect(accepted).toMatchObject({ value: { run: first.ok ? first.value.run : '', round: 1 } });
 });
 
 test('a file of answers that was deleted begins a new run', () => {

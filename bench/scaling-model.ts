@@ -1,7 +1,18 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RandomTraffic } from './random-traffic.ts';
+import {
+  ASSUMED,
+  beats,
+  ceilingOf,
+  keptAnswers,
+  readMeasured,
+  simulateLimits,
+  simulateLoad,
+  simulateStore,
+  simulateTurns,
+  SOURCE,
+  type Measured,
+  type Questions,
+} from './scaling-simulation.ts';
 
 /**
  * Simulates one, ten and a thousand machines from measured figures: `node dist/bench/scaling-model.js [seed]`. It prints the
@@ -9,383 +20,122 @@ import { RandomTraffic } from './random-traffic.ts';
  */
 export const SEED = 21;
 
-/** The measurements that the model uses, relative to the root of the project. */
-export const SOURCE = 'bench/results/2026-11-23.json';
-
-/** What no measurement of svc states. docs/scaling.md lists all of it. */
-export const ASSUMED = {
-  workers: 2,
-  /** The default of `--max-in-flight` for each worker. */
-  slots: 1024,
-  /** For each machine, on average. */
-  callsPerSecond: 200,
-  /** The seconds that a model takes: log-normal, and exponential for the long calls, which are streams. */
-  medianSeconds: 2,
-  spread: 0.6,
-  longShare: 0.05,
-  longSeconds: 30,
-  /** An uneven balancer: so many connections for each machine, with log-normal traffic, each to a random worker. */
-  connections: 32,
-  connectionSpread: 1,
-  /** Callers with a limit each; the traffic of the nth is proportional to 1/n. */
-  callers: 100,
-  /** A question of a worker and the answer of the primary take this much of both (docs/adr/0020-keys-and-limits.md). */
-  primaryMicros: 50,
-  /** The time of a script in the store, which runs one at a time, and the time on the way to it and back. */
-  scriptMicros: 10,
-  storeMs: 1,
-  /** A kept answer. */
-  answerBytes: 1000,
-} as const;
-
 const SIZES = [1, 10, 1000] as const;
-const TICK_SECONDS = 0.05;
-const WARM_UP_SECONDS = 120;
-const MEASURED_SECONDS = 60;
 
-interface Samples {
-  readonly subject: { readonly name: string; readonly inFlight: number; readonly wire: string };
-  readonly samples: { readonly svc: ReadonlyArray<{ readonly cpuMicrosPerRequest: number }> };
-}
+type Row = readonly string[];
 
-/** The measured costs of svc. */
-export interface Measured {
-  readonly callMicros: number;
-  readonly streamMicros: number;
-  readonly bytesPerCall: number;
-}
-
-export function readMeasured(): Measured {
-  const root = fileURLToPath(new URL(import.meta.url.includes('/dist/') ? '../../' : '../', import.meta.url));
-  const { lasting, memory } = JSON.parse(readFileSync(join(root, SOURCE), 'utf8')) as {
-    readonly lasting: readonly Samples[];
-    readonly memory: ReadonlyArray<{ readonly side: string; readonly perCall: number }>;
-  };
-  const micros = (name: string): number => {
-    const found = lasting.find(
-      ({ subject }) => subject.name === name && subject.inFlight === 1000 && subject.wire === 'plain',
-    );
-    const values = (found?.samples.svc ?? []).map((sample) => sample.cpuMicrosPerRequest).toSorted((a, b) => a - b);
-    return values[Math.floor(values.length / 2)] ?? Number.NaN;
-  };
-  const bytesPerCall = memory.find(({ side }) => side === 'svc')?.perCall ?? Number.NaN;
-  return { callMicros: micros('in-flight'), streamMicros: micros('streams-in-flight'), bytesPerCall };
-}
-
-/** The load of a fleet. */
-export interface Load {
-  readonly machines: number;
-  readonly even: boolean;
-  /** The calls in flight of the worker with the most, and the 99th percentile over workers and time. */
-  readonly most: number;
-  readonly p99: number;
-  /** The share of the calls that find no free slot. */
-  readonly waiting: number;
-  /** The share of a core that the busiest worker uses, averaged over time. */
-  readonly busiest: number;
-  /** The calls per second of each worker. */
-  readonly rates: Float64Array;
-}
-
-/** Simulates the calls in flight of every worker. */
-export function simulateLoad(
-  {
-    machines,
-    even,
-    callsPerSecond,
-  }: { readonly machines: number; readonly even: boolean; readonly callsPerSecond: number },
-  measured: Measured,
-  seed: number,
-): Load {
-  const traffic = new RandomTraffic(seed);
-  const { workers, slots, connections, connectionSpread, longShare } = ASSUMED;
-  const total = machines * callsPerSecond;
-  const rates = new Float64Array(machines * workers).fill(total / (machines * workers));
-  if (!even) traffic.share(rates, total, { connections: machines * connections, spread: connectionSpread });
-  const histogram = new Float64Array(200_000);
-  let most = 0;
-  let calls = 0;
-  let waiting = 0;
-  const ticks = Math.round((WARM_UP_SECONDS + MEASURED_SECONDS) / TICK_SECONDS);
-  const first = Math.round(WARM_UP_SECONDS / TICK_SECONDS);
-  const ends = new Int32Array(ticks + 1);
-  for (const rate of rates) {
-    ends.fill(0);
-    let inFlight = 0;
-    for (let tick = 0; tick < ticks; tick += 1) {
-      inFlight -= ends[tick] ?? 0;
-      const arrivals = traffic.poisson(rate * TICK_SECONDS);
-      for (let call = 0; call < arrivals; call += 1) {
-        const end = tick + Math.max(1, Math.round(secondsOfCall(traffic) / TICK_SECONDS));
-        if (end <= ticks) ends[end] = (ends[end] ?? 0) + 1;
-      }
-      inFlight += arrivals;
-      if (tick < first) continue;
-      calls += arrivals;
-      waiting += Math.min(arrivals, Math.max(0, inFlight - slots));
-      most = Math.max(most, inFlight);
-      histogram[Math.min(inFlight, histogram.length - 1)] =
-        (histogram[Math.min(inFlight, histogram.length - 1)] ?? 0) + 1;
-    }
-  }
-  const micros = (1 - longShare) * measured.callMicros + longShare * measured.streamMicros;
-  const busiest = (Math.max(...rates) * micros) / 1e6;
-  return { machines, even, most, p99: percentile(histogram, 0.99), waiting: waiting / calls, busiest, rates };
-}
-
-function secondsOfCall(traffic: RandomTraffic): number {
-  const { longShare, longSeconds, medianSeconds, spread } = ASSUMED;
-  return traffic.uniform() < longShare ? traffic.exponential(longSeconds) : medianSeconds * traffic.logNormal(spread);
-}
-
-function percentile(histogram: Float64Array, share: number): number {
-  const total = histogram.reduce((sum, count) => sum + count, 0);
-  let seen = 0;
-  return histogram.findIndex((count) => (seen += count) >= share * total);
-}
-
-/** The highest number of calls per second of a machine, in steps of 5 %, at which at most one call in a thousand waits for a slot. */
-export function ceilingOf(machines: number, even: boolean, measured: Measured, seed: number): number {
-  let best = 0;
-  for (let rate = 100; ; rate *= 1.05) {
-    if (simulateLoad({ machines, even, callsPerSecond: rate }, measured, seed).waiting > 0.001) return best;
-    best = rate;
-  }
-}
-
-/** What workers ask the primary in a second, and primaries the store, for each feature. */
-export interface Questions {
-  /** Of all workers to their primaries. */
-  readonly toPrimary: number;
-  /** Of all primaries to the store, if the feature keeps its state there. */
-  readonly toStore: number;
-  /** The bytes of a question to the store and of its answer, as commands of Redis. */
-  readonly storeBytes: number;
-}
-
-/** The leases of limits (docs/adr/0020-keys-and-limits.md): of workers at the primary, or of machines at a store. */
-export function simulateLimits(machines: number, seed: number): Questions {
-  const { callers, callsPerSecond, workers } = ASSUMED;
-  const weights = Float64Array.from({ length: callers }, (_, index) => 1 / (index + 1));
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  const count = (holders: number): number => {
-    const traffic = new RandomTraffic(seed);
-    let questions = 0;
-    for (let holder = 0; holder < holders; holder += 1) {
-      for (const weight of weights) {
-        questions += leaseQuestions(traffic, ((machines * callsPerSecond) / holders) * (weight / sum));
-      }
-    }
-    return questions / MEASURED_SECONDS;
-  };
-  const storeBytes = bytesOf(['EVALSHA', HASH, '1', 'svc:limits:{0123456789abcdef}', '1000', '60000', '1']) + 20;
-  return { toPrimary: count(machines * workers), toStore: count(machines), storeBytes };
-}
-
-/** The questions of one holder for one caller: a lease is the demand of the second before, and unused units go back. */
-function leaseQuestions(traffic: RandomTraffic, rate: number): number {
-  let questions = 0;
-  let demand = 0;
-  let unspent = 0;
-  for (let second = 0; second < MEASURED_SECONDS; second += 1) {
-    const calls = traffic.poisson(rate);
-    let left = calls - unspent;
-    unspent = Math.max(0, -left);
-    while (left > 0) {
-      const lease = Math.max(1, demand);
-      questions += 1;
-      unspent = Math.max(0, lease - left);
-      left -= lease;
-    }
-    if (calls === 0 && unspent > 0) {
-      questions += 1;
-      unspent = 0;
-    }
-    demand = calls;
-  }
-  return questions;
-}
-
-/** The turns of one round-robin client that takes all calls: a machine takes twice as many as before while they last less than a second. */
-export function simulateTurns(machines: number, seed: number): Questions {
-  const traffic = new RandomTraffic(seed);
-  const { callsPerSecond } = ASSUMED;
-  let operations = 0;
-  for (let machine = 0; machine < machines; machine += 1) {
-    let size = 1;
-    for (let now = 0; now < MEASURED_SECONDS;) {
-      operations += 1;
-      let lasted = 0;
-      for (let turn = 0; turn < size; turn += 1) lasted += traffic.exponential(1 / callsPerSecond);
-      now += lasted;
-      size = lasted < 1 ? Math.min(256, size * 2) : 1;
-    }
-  }
-  const storeBytes = bytesOf(['EVALSHA', HASH, '1', 'svc:turns:{Client}', '256', '86400000']) + 10;
-  return { toPrimary: machines * callsPerSecond, toStore: operations / MEASURED_SECONDS, storeBytes };
-}
-
-/** One claim and one answer to keep for each call. */
-export function keptAnswers(machines: number): Questions {
-  const calls = machines * ASSUMED.callsPerSecond;
-  const key = `svc:answers:{${HASH}}`;
-  const claim = bytesOf(['EVALSHA', HASH, '1', key, HASH, '60000']) + 10;
-  const keep = bytesOf(['EVALSHA', HASH, '1', key, HASH, '86400000', 'x'.repeat(ASSUMED.answerBytes)]) + 10;
-  return { toPrimary: 2 * calls, toStore: 2 * calls, storeBytes: (claim + keep) / 2 };
-}
-
-/** The sign of life of each machine. */
-export function beats(machines: number): Questions {
-  return {
-    toPrimary: 0,
-    toStore: machines,
-    storeBytes: bytesOf(['EVALSHA', HASH, '1', 'svc:machines:{all}', HASH, '10000']) + 6,
-  };
-}
-
-/** The length of a SHA-1 in hex, by which a client names a script. */
-const HASH = '0'.repeat(40);
-
-/** The bytes of a command in the protocol of Redis. */
-function bytesOf(words: readonly string[]): number {
-  const parts = words.map((word) => `$${word.length}\r\n${word}\r\n`.length);
-  return parts.reduce((sum, length) => sum + length, `*${words.length}\r\n`.length);
-}
-
-/** The milliseconds until the store has answered, at random arrivals: the mean and the 99th percentile. Infinity if it cannot keep up. */
-export function simulateStore(
-  operationsPerSecond: number,
-  seed: number,
-): { readonly mean: number; readonly p99: number } {
-  const { scriptMicros, storeMs } = ASSUMED;
-  if (operationsPerSecond * scriptMicros >= 1e6) return { mean: Infinity, p99: Infinity };
-  const traffic = new RandomTraffic(seed);
-  const waits: number[] = [];
-  let free = 0;
-  let now = 0;
-  for (let operation = 0; operation < 100_000; operation += 1) {
-    now += traffic.exponential(1000 / operationsPerSecond);
-    free = Math.max(free, now) + scriptMicros / 1000;
-    waits.push(free - now + storeMs);
-  }
-  waits.sort((a, b) => a - b);
-  return {
-    mean: waits.reduce((sum, wait) => sum + wait, 0) / waits.length,
-    p99: waits[Math.floor(waits.length * 0.99)] ?? 0,
-  };
-}
-
-/** Every table of docs/scaling.md that the model makes, by name. */
-export function modelTables(seed: number): Readonly<Record<'load' | 'messages' | 'store' | 'limits', readonly Row[]>> {
+/** Every table of docs/scaling.md that the model makes, by name. The first row is the head. */
+export function modelTables(seed: number): ReadonlyMap<string, readonly Row[]> {
   const measured = readMeasured();
-  const loads = SIZES.flatMap((machines) =>
-    [true, false].map((even) =>
-      simulateLoad({ machines, even, callsPerSecond: ASSUMED.callsPerSecond }, measured, seed),
-    ),
-  );
-  const features = (machines: number): ReadonlyArray<readonly [string, Questions]> => [
-    ['signs of life', beats(machines)],
-    ['turns of a round-robin client', simulateTurns(machines, seed)],
-    [`limits of ${ASSUMED.callers} callers`, simulateLimits(machines, seed)],
-    ['kept answers, one key for each call', keptAnswers(machines)],
-  ];
-  const calls = (machines: number): number => machines * ASSUMED.callsPerSecond;
-  return {
-    load: [
-      [
-        'machines',
-        'balancer',
-        'calls per second',
-        'in flight per worker, p99',
-        'most',
-        'wait for a slot',
-        'busiest core',
-      ],
-      ...loads.map(({ machines, even, p99, most, waiting, busiest }) => [
-        number(machines),
-        even ? 'even' : 'uneven',
-        number(calls(machines)),
-        number(p99),
-        number(most),
-        percent(waiting),
-        percent(busiest),
-      ]),
-    ],
-    messages: [
-      ['state', ...SIZES.map((machines) => `${number(machines)}: questions per call`), 'primary used, of a core'],
-      ...features(1)
-        .slice(1)
-        .map(([name], index) => {
-          const each = SIZES.map((machines) => features(machines)[index + 1]?.[1].toPrimary ?? 0);
-          const perMachine = Math.max(...each.map((questions, size) => questions / (SIZES[size] ?? 1)));
-          const perCall = each.map((questions, size) => number(questions / calls(SIZES[size] ?? 1)));
-          return [name, ...perCall, percent((perMachine * ASSUMED.primaryMicros) / 1e6)];
-        }),
-    ],
-    store: [
-      [
-        'state in the store',
-        'machines',
-        'operations per second',
-        'per call',
-        'bytes per call',
-        'store used',
-        'mean and p99 wait',
-      ],
-      ...SIZES.flatMap((machines) =>
-        features(machines).map(([name, { toStore, storeBytes }]) => {
-          const { mean, p99 } = simulateStore(toStore, seed);
-          const wait = mean === Infinity ? 'cannot keep up' : `${mean.toFixed(2)} and ${p99.toFixed(2)} ms`;
-          const perCall = toStore / calls(machines);
-          return [
-            name,
-            number(machines),
-            number(toStore),
-            number(perCall),
-            number(perCall * storeBytes),
-            percent((toStore * ASSUMED.scriptMicros) / 1e6),
-            wait,
-          ];
-        }),
-      ),
-    ],
-    limits: [['part', 'breaks at', 'what helps'], ...breakingPoints(measured, seed)],
-  };
+  return new Map([
+    ['load', loadTable(measured, seed)],
+    ['messages', messageTable(seed)],
+    ['store', storeTable(seed)],
+    ['breaks', breakTable(measured, seed)],
+  ]);
 }
 
-export type Row = readonly string[];
-
-function breakingPoints(measured: Measured, seed: number): readonly Row[] {
-  const { callsPerSecond, longShare, primaryMicros, scriptMicros, workers } = ASSUMED;
-  const micros = (1 - longShare) * measured.callMicros + longShare * measured.streamMicros;
-  const storeAt = (perMachine: number): string => `${number(Math.floor(1e6 / scriptMicros / perMachine))} machines`;
-  const thousand = 1000;
+function loadTable(measured: Measured, seed: number): readonly Row[] {
+  const { callsPerSecond } = ASSUMED;
+  const loads = SIZES.flatMap((machines) =>
+    [true, false].map((even) => ({
+      even,
+      machines,
+      load: simulateLoad({ machines, even, callsPerSecond }, measured, seed),
+    })),
+  );
   return [
     [
-      'slots of a worker, even balancer',
-      `${number(ceilingOf(10, true, measured, seed))} calls per second and machine`,
-      '`--max-in-flight`',
+      'machines',
+      'balancer',
+      'calls per second',
+      'in flight per worker, p99',
+      'most',
+      'memory of these calls',
+      'find no slot',
+      'busiest core',
     ],
-    [
-      'slots of a worker, uneven balancer',
-      `${number(ceilingOf(10, false, measured, seed))} calls per second and machine`,
-      'more connections, `--max-in-flight`',
-    ],
-    ['CPU of the workers', `${number((workers * 1e6) / micros)} calls per second and machine`, 'machines, cores'],
-    [
-      'the primary, with a key for each call',
-      `${number(1e6 / primaryMicros / 2)} calls per second and machine`,
-      'more, smaller machines',
-    ],
-    ['the store, signs of life', storeAt(1), 'one store for each region'],
-    ['the store, turns', storeAt(simulateTurns(thousand, seed).toStore / thousand), 'as above'],
-    [
-      `the store, limits of ${ASSUMED.callers} callers`,
-      storeAt(simulateLimits(thousand, seed).toStore / thousand),
-      'a cluster; callers that stay on a few machines',
-    ],
-    ['the store, kept answers', storeAt(2 * callsPerSecond), 'a cluster: each key has a slot of its own'],
+    ...loads.map(({ machines, even, load: { p99, most, waiting, busiest } }) => [
+      number(machines),
+      even ? 'even' : 'uneven',
+      number(callsOf(machines)),
+      number(p99),
+      number(most),
+      `${number((most * measured.bytesPerCall) / 2 ** 20)} MiB`,
+      percent(waiting),
+      percent(busiest),
+    ]),
   ];
+}
+
+/** The state that features keep for all workers or all machines, and how often they ask for it. */
+const STATES: ReadonlyArray<readonly [string, (machines: number, seed: number) => Questions]> = [
+  ['turns of a round-robin client', simulateTurns],
+  [`limits of ${ASSUMED.callers} callers`, simulateLimits],
+  ['kept answers, a key for each call', keptAnswers],
+];
+
+function messageTable(seed: number): readonly Row[] {
+  return [
+    ['state', 'questions per call', 'primary used, of a core'],
+    ...STATES.map(([name, simulate]) => {
+      const { toPrimary } = simulate(1, seed);
+      return [name, number(toPrimary / callsOf(1)), percent((toPrimary * ASSUMED.primaryMicros) / 1e6)];
+    }),
+  ];
+}
+
+function storeTable(seed: number): readonly Row[] {
+  const sizes = SIZES.map((machines) => `${number(machines)}: operations per second`);
+  return [
+    [
+      'state in the store',
+      'operations per call',
+      'bytes per call',
+      ...sizes,
+      'store used at 1,000',
+      'p99 of the wait there',
+    ],
+    ...([['signs of life', beats], ...STATES] as typeof STATES).map(([name, simulate]) => {
+      const each = SIZES.map((machines) => simulate(machines, seed));
+      const { toStore, storeBytes } = simulate(1000, seed);
+      const { p99 } = simulateStore(toStore, seed);
+      return [
+        name,
+        number(toStore / callsOf(1000)),
+        number((toStore / callsOf(1000)) * storeBytes),
+        ...each.map((questions) => number(questions.toStore)),
+        percent((toStore * ASSUMED.scriptMicros) / 1e6),
+        p99 === Infinity ? 'cannot keep up' : `${p99.toFixed(2)} ms`,
+      ];
+    }),
+  ];
+}
+
+function breakTable(measured: Measured, seed: number): readonly Row[] {
+  const { callsPerSecond, longShare, primaryMicros, scriptMicros, workers } = ASSUMED;
+  const micros = (1 - longShare) * measured.callMicros + longShare * measured.streamMicros;
+  const ofMachine = (rate: number): string => `${number(rate)} calls per second of a machine`;
+  const ofStore = ({ toStore }: Questions): string => `${number((1e6 / scriptMicros / toStore) * 1000)} machines`;
+  return [
+    ['part', 'breaks at', 'what helps'],
+    ['slots of a worker, even balancer', ofMachine(ceilingOf(10, true, measured, seed)), '`--max-in-flight`, memory'],
+    ['slots of a worker, uneven balancer', ofMachine(ceilingOf(10, false, measured, seed)), 'more connections'],
+    ['CPU of the workers', ofMachine((workers * 1e6) / micros), 'cores, machines'],
+    ['primary, with a key for each call', ofMachine(1e6 / primaryMicros / 2), 'more machines of fewer workers'],
+    ['store: signs of life', ofStore(beats(1000)), 'a store for each region'],
+    ['store: turns', ofStore(simulateTurns(1000, seed)), 'a store for each region'],
+    [
+      `store: limits of ${ASSUMED.callers} callers`,
+      ofStore(simulateLimits(1000, seed)),
+      'callers that stay on a few machines; a cluster',
+    ],
+    ['store: kept answers', `${number(1e6 / scriptMicros / 2 / callsPerSecond)} machines`, 'a cluster'],
+  ];
+}
+
+function callsOf(machines: number): number {
+  return machines * ASSUMED.callsPerSecond;
 }
 
 /** Three digits. */
@@ -400,9 +150,8 @@ function percent(share: number): string {
 }
 
 function print(seed: number): void {
-  const tables = modelTables(seed);
   process.stdout.write(`seed ${seed}, measurements of ${SOURCE}\n`);
-  for (const [name, rows] of Object.entries(tables)) {
+  for (const [name, rows] of modelTables(seed)) {
     process.stdout.write(`\n${name}\n${rows.map((row) => row.join(' | ')).join('\n')}\n`);
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { checkSources } from '../../src/compiler/compile.ts';
 import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -188,4 +188,12 @@ test('the schema accepts the default values, and values that turn everything on'
 
 test.each(WRONG_VALUES)('the schema refuses %s: %j', (path, value) => {
   expect(checkValues(valuesWith({ [path]: value }))).toBe(false);
+});
+
+test('the values for the Prometheus adapter serve the metric by which the chart scales', () => {
+  const values: unknown = parse(readFileSync('deploy/observability/prometheus-adapter.yaml', 'utf8'));
+  const metric = at(DEFAULTS, 'autoscaling.metricName');
+  expect(at(values, 'rules.custom.0.name.as')).toBe(metric);
+  expect(at(values, 'rules.custom.0.seriesQuery')).toBe('svc_requests_in_flight{namespace!="",pod!=""}');
+  expect(readFileSync('src/server/metrics/process-metrics.ts', 'utf8')).toContain(`name: '${String(metric)}'`);
 });

@@ -143,7 +143,9 @@ function formatted(format: string, values: readonly unknown[]): string {
 }
 
 function printed(value: unknown): string {
-  return value === undefined || value === null ? '' : String(value);
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return fail('an object cannot be printed');
 }
 
 /** As in Go: empty values are false. */

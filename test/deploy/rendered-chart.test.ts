@@ -239,18 +239,19 @@ test('with KEDA, a ScaledObject replaces the autoscaler, with the same limits', 
   expect(at(only(manifests, 'Deployment'), 'spec.replicas')).toBeUndefined();
 });
 
+function storeVariable(values: Overrides): unknown {
+  const all = at(podOf(render(values)), 'containers.0.env') as ReadonlyArray<{ readonly name: string }>;
+  return all.find(({ name }) => name === 'SVC_STORE');
+}
+
 test('the URL of the store comes from a secret, which wins over a Valkey of the release', () => {
   const stores = { 'store.existingSecret': 'redis', 'store.key': 'url', 'valkey.enabled': true };
-  const variable = (values: Overrides): unknown => {
-    const all = at(podOf(render(values)), 'containers.0.env') as ReadonlyArray<{ readonly name: string }>;
-    return all.find(({ name }) => name === 'SVC_STORE');
-  };
-  expect(variable(stores)).toEqual({
+  expect(storeVariable(stores)).toEqual({
     name: 'SVC_STORE',
     valueFrom: { secretKeyRef: { name: 'redis', key: 'url' } },
   });
-  expect(variable({ 'valkey.enabled': true })).toEqual({ name: 'SVC_STORE', value: 'valkey://demo-valkey:6379' });
-  expect(variable({})).toBeUndefined();
+  expect(storeVariable({ 'valkey.enabled': true })).toEqual({ name: 'SVC_STORE', value: 'valkey://demo-valkey:6379' });
+  expect(storeVariable({})).toBeUndefined();
 });
 
 test('a Valkey of the release has the name that svc calls, and only the release reaches it', () => {

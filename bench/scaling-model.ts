@@ -113,9 +113,8 @@ function storeTable(seed: number): readonly Row[] {
 }
 
 function breakTable(measured: Measured, seed: number): readonly Row[] {
-  const { callsPerSecond, longShare, primaryMicros, scriptMicros, workers } = ASSUMED;
+  const { longShare, primaryMicros, scriptMicros, workers } = ASSUMED;
   const micros = (1 - longShare) * measured.callMicros + longShare * measured.streamMicros;
-  const ofMachine = (rate: number): string => `${number(rate)} calls per second of a machine`;
   const ofStore = ({ toStore }: Questions): string => `${number((1e6 / scriptMicros / toStore) * 1000)} machines`;
   return [
     ['part', 'breaks at', 'what helps'],
@@ -130,8 +129,12 @@ function breakTable(measured: Measured, seed: number): readonly Row[] {
       ofStore(simulateLimits(1000, seed)),
       'callers that stay on a few machines; a cluster',
     ],
-    ['store: kept answers', `${number(1e6 / scriptMicros / 2 / callsPerSecond)} machines`, 'a cluster'],
+    ['store: kept answers', ofStore(keptAnswers(1000, seed)), 'a cluster'],
   ];
+}
+
+function ofMachine(rate: number): string {
+  return `${number(rate)} calls per second of a machine`;
 }
 
 function callsOf(machines: number): number {

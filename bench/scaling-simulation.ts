@@ -161,26 +161,22 @@ export interface Questions {
   readonly storeBytes: number;
 }
 
-/** The leases of limits (docs/adr/0020-keys-and-limits.md): of workers at the primary, or of machines at a store. */
+/** The leases of limits (docs/adr/0020-keys-and-limits.md). A primary passes each question of a worker on to the store. */
 export function simulateLimits(machines: number, seed: number): Questions {
   const { callers, callsPerSecond, workers } = ASSUMED;
   const weights = Float64Array.from({ length: callers }, (_, index) => 1 / (index + 1));
   const sum = weights.reduce((total, weight) => total + weight, 0);
-  const count = (holders: number): number => {
-    const traffic = new RandomTraffic(seed);
-    let questions = 0;
-    for (let holder = 0; holder < holders; holder += 1) {
-      for (const weight of weights) {
-        questions += leaseQuestions(traffic, ((machines * callsPerSecond) / holders) * (weight / sum));
-      }
-    }
-    return questions / MEASURED_SECONDS;
-  };
-  const storeBytes = bytesOf(['EVALSHA', HASH, '1', 'svc:limits:{0123456789abcdef}', '1000', '60000', '1']) + 20;
-  return { toPrimary: count(machines * workers), toStore: count(machines), storeBytes };
+  const traffic = new RandomTraffic(seed);
+  let questions = 0;
+  for (let worker = 0; worker < machines * workers; worker += 1) {
+    for (const weight of weights) questions += leaseQuestions(traffic, (callsPerSecond / workers) * (weight / sum));
+  }
+  const each = questions / MEASURED_SECONDS;
+  const storeBytes = bytesOf(['EVALSHA', SCRIPT, '1', 'svc:units:{requests name}', '6000', '60000', '0', '10']) + 30;
+  return { toPrimary: each, toStore: each, storeBytes };
 }
 
-/** The questions of one holder for one caller: a lease is the demand of the second before, and unused units go back. */
+/** The questions of one worker for one caller: a lease is the demand of the second before, and unused units go back. */
 function leaseQuestions(traffic: RandomTraffic, rate: number): number {
   let questions = 0;
   let demand = 0;
@@ -219,30 +215,42 @@ export function simulateTurns(machines: number, seed: number): Questions {
       size = lasted < 1 ? Math.min(256, size * 2) : 1;
     }
   }
-  const storeBytes = bytesOf(['EVALSHA', HASH, '1', 'svc:turns:{Client}', '256', '86400000']) + 10;
+  const storeBytes = bytesOf(['EVALSHA', SCRIPT, '1', 'svc:turns:{Client}', '256', '86400000']) + 10;
   return { toPrimary: machines * callsPerSecond, toStore: operations / MEASURED_SECONDS, storeBytes };
 }
 
-/** One claim and one answer to keep for each call. */
-export function keptAnswers(machines: number): Questions {
+/** A claim and an answer to keep for each call, whose lock in the store is renewed while the model works. */
+export function keptAnswers(machines: number, seed: number): Questions {
   const calls = machines * ASSUMED.callsPerSecond;
-  const key = `svc:answers:{${HASH}}`;
-  const claim = bytesOf(['EVALSHA', HASH, '1', key, HASH, '60000']) + 10;
-  const keep = bytesOf(['EVALSHA', HASH, '1', key, HASH, '86400000', 'x'.repeat(ASSUMED.answerBytes)]) + 10;
-  return { toPrimary: 2 * calls, toStore: 2 * calls, storeBytes: (claim + keep) / 2 };
+  const traffic = new RandomTraffic(seed);
+  let renewals = 0;
+  const samples = 100_000;
+  for (let call = 0; call < samples; call += 1) renewals += Math.floor(secondsOfCall(traffic) / RENEWAL_SECONDS);
+  const renewed = renewals / samples;
+  const keys = [`svc:answer:{${DIGEST}}`, `svc:lock:{${DIGEST}}`];
+  const claim = bytesOf(['EVALSHA', SCRIPT, '2', ...keys, OWNER, '10000']) + 10;
+  const renew = bytesOf(['EVALSHA', SCRIPT, '1', `svc:lock:{${DIGEST}}`, OWNER, '10000']) + 4;
+  const keep = bytesOf(['EVALSHA', SCRIPT, '2', ...keys, OWNER, '86400000', 'x'.repeat(ASSUMED.answerBytes)]) + 4;
+  const storeBytes = (claim + keep + renewed * renew) / (2 + renewed);
+  return { toPrimary: 2 * calls, toStore: (2 + renewed) * calls, storeBytes };
 }
+
+/** A machine renews the locks of its calls this often (docs/store.md). */
+const RENEWAL_SECONDS = 3.3;
 
 /** The sign of life of each machine. */
 export function beats(machines: number): Questions {
   return {
     toPrimary: 0,
     toStore: machines,
-    storeBytes: bytesOf(['EVALSHA', HASH, '1', 'svc:machines:{all}', HASH, '10000']) + 6,
+    storeBytes: bytesOf(['EVALSHA', SCRIPT, '1', 'svc:machines:{all}', OWNER, '10000']) + 6,
   };
 }
 
-/** The length of a SHA-1 in hex, by which a client names a script. */
-const HASH = '0'.repeat(40);
+/** A script is named by its SHA-1, an answer by a SHA-256, and a machine by a random id. */
+const SCRIPT = '0'.repeat(40);
+const DIGEST = '0'.repeat(64);
+const OWNER = '0'.repeat(32);
 
 /** The bytes of a command in the protocol of Redis. */
 function bytesOf(words: readonly string[]): number {

@@ -195,7 +195,8 @@ class BatchCommand {
   }
 
   async #stopOnInterrupt(run: BatchRun): Promise<void> {
-    await this.#interrupts.next();
+    // An interrupt can also have arrived while svc read the input.
+    if (this.#interrupts.count === 0) await this.#interrupts.next();
     run.interrupt();
     const calls = run.inFlight === 1 ? 'the call' : `the ${run.inFlight} calls`;
     this.#status.note(`Stopping: waiting for ${calls} under way. Press Ctrl+C again to stop at once.`);

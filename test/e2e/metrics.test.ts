@@ -32,6 +32,11 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_replies_total: 'function outcome',
   svc_reply_losses_total: 'function kind',
   svc_stream_cuts_total: '',
+  svc_idempotent_calls_total: 'function outcome',
+  svc_kept_answers: '',
+  svc_kept_answer_bytes: '',
+  svc_kept_answer_waits_total: '',
+  svc_answer_claims_failed_total: '',
   svc_queue_length: '',
   svc_parse_queue_length: '',
   svc_parse_thread_replies_total: '',
@@ -134,8 +139,8 @@ function labelsOf(series: string): string {
     .join(' ');
 }
 
-function call(name = 'ExtractResume'): Promise<Response> {
-  const headers = { 'content-type': 'application/json' };
+function call(name = 'ExtractResume', more: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...more };
   return fetch(`${server.url}/call/${name}`, {
     method: 'POST',
     headers,
@@ -157,7 +162,7 @@ test('every documented metric exists, with a name and a type by the rules of Pro
   fake.script(reply('none', { usage: USAGE }), reply('3', { usage: USAGE }));
   await (await call('Count')).text();
   fake.script(status(429, {}, { 'retry-after': '300' }));
-  await (await call('Count')).text();
+  await (await call('Count', { 'idempotency-key': 'a' })).text();
   const cooling = 'svc_client_cooling{client="Correcting"}';
   await waitUntil('the cool-down to reach the primary', async () => (await scrape()).samples.get(cooling) === 1);
   const { types, helps, samples } = await scrape();
@@ -190,6 +195,7 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     'svc_request_duration_seconds_count{function="ExtractResume"}': 6,
     'svc_repeated_attempts_total{client="Correcting",kind="reask"}': 1,
     'svc_client_cool_downs_total{client="Correcting",reason="retry_after"}': 1,
+    'svc_idempotent_calls_total{function="Count",outcome="first"}': 1,
     svc_upstream_origins: expect.any(Number),
     svc_workers: 2,
   });

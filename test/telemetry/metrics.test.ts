@@ -81,7 +81,7 @@ test('Prometheus scrapes the server as OpenMetrics, and reads every value', asyn
   );
 });
 
-test('Prometheus knows the same metrics as the documentation, except those that nothing counted', async () => {
+test('Prometheus knows the same metrics as the documentation, except those that nothing counted and those of a store', async () => {
   await expect.poll(() => prometheus.names()).toContain('svc_requests_total');
   const families = (await prometheus.names()).filter((name) => name.startsWith('svc_'));
   const exported = await exportedMetrics();
@@ -89,10 +89,18 @@ test('Prometheus knows the same metrics as the documentation, except those that 
   expect(families.filter((name) => !known(name))).toEqual([]);
   const scraped = new Set(families.flatMap((name) => [name, name.replace(/_(?:bucket|sum|count)$/u, '')]));
   expect([...exported.keys()].filter((name) => !scraped.has(name)).toSorted()).toEqual([
+    'svc_client_cool_downs_total',
+    'svc_client_cooling',
     'svc_cost_usd_total',
+    'svc_idempotent_calls_total',
     'svc_reasks_total',
     'svc_repeated_attempts_total',
     'svc_reply_losses_total',
+    'svc_store_failures_total',
+    'svc_store_machines',
+    'svc_store_operations_total',
+    'svc_store_seconds',
+    'svc_store_state',
   ]);
 });
 
@@ -110,12 +118,13 @@ test('Prometheus evaluates the query of every panel of the dashboard', async () 
   for (const [title, query] of PANEL_QUERIES) {
     if ((await prometheus.query(queryOf(query))).length === 0) empty.push(title);
   }
-  // Nothing in this test has a price, is asked again, falls back, or loses a part.
+  // Nothing in this test has a price, is asked again, falls back, cools down, or loses a part.
   expect(empty).toEqual([
     'Cost per hour A',
     'Cost per hour by client A',
     'Attempts after the first one A',
     'Re-asks by outcome A',
+    'Clients that cool down A',
     'Losses by function A',
   ]);
 });

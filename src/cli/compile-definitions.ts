@@ -51,6 +51,7 @@ export function compileOptions(config: Config): CompileOptions {
     versionCheck: config.versionCheck,
     beta: config.features.includes('beta'),
     apiKey: requiresKey(config),
+    limits: config.keys !== undefined,
     basePath: config.basePath,
     title: config.title,
     examples: config.playground,

@@ -11,6 +11,8 @@ export interface CompileOptions {
   readonly beta: boolean;
   /** True if the server requires a key: the OpenAPI document then has a security scheme. */
   readonly apiKey: boolean;
+  /** True if callers can have limits: the OpenAPI document then has the status 429. */
+  readonly limits?: boolean;
   /**
    * Environment variables for attributes such as `@alias(env.NAME)`, read at compile time. Client options read theirs
    * at each call.

@@ -116,6 +116,7 @@ const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
   'cancelled',
   'request_timeout',
   'payload_too_large',
+  'rate_limited',
 ]);
 
 export interface RequestLogParts {

@@ -109,8 +109,9 @@ export class Leases {
     const lease = this.#leaseOf(limit);
     lease.used = true;
     lease.inUse = Math.max(0, lease.inUse - units);
-    if (lease.window === window && !lease.recalled) lease.unspent += units;
-    else this.#options.source.give({ limit, units, window });
+    if (lease.window !== window) return;
+    if (lease.recalled) this.#options.source.give({ limit, units, window });
+    else lease.unspent += units;
   }
 
   /** Counts units that were used without `spend`, such as the tokens of a reply that was longer than expected. */

@@ -20,6 +20,7 @@ export const ERROR_FIELDS = {
   details: { shape: 'violations', meaning: 'Every fault of the request or of the reply, each with its path.' },
   suggestions: { shape: 'strings', meaning: 'The names nearest to the requested one.' },
   limit: { shape: 'integer', meaning: 'The limit in bytes.' },
+  limit_name: { shape: 'string', meaning: 'The limit that the caller has reached.' },
   authz: { shape: 'object', meaning: 'The state of authentication, on `/_debug/status` only.' },
   client: { shape: 'string', meaning: 'The client that failed, or the last one that svc called.' },
   variable: { shape: 'string', meaning: 'The environment variable that is missing.' },
@@ -171,6 +172,17 @@ export const ERRORS = {
     fields: [],
     headers: [],
     example: { message: 'The headers are larger than 16384 bytes.' },
+  },
+  rate_limited: {
+    status: 429,
+    meaning:
+      'The caller has reached one of its [limits](operating.md#limits): `limit_name` is `requests_per_minute`, `tokens_per_minute`, `in_flight` or `cost_per_day`. Retry after the number of seconds in the header `retry-after`.',
+    fields: ['limit_name'],
+    headers: ['retry-after'],
+    example: {
+      message: 'The key "team-a" has reached its limit of requests per minute: try again in 12 s.',
+      limit_name: 'requests_per_minute',
+    },
   },
   // No caller reads this one: it has left. The status is for logs and metrics; nginx uses the same.
   cancelled: {

@@ -11,11 +11,12 @@ import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
 import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
 import { clientNames } from '../schema/client-names.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { Limiter } from '../policy/limiter.ts';
 import type { Program } from '../schema/program.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBodyBudget, type BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
-import { createServices, type HttpServices } from './http/http-services.ts';
+import { createServices, replaceKeys, type HttpServices } from './http/http-services.ts';
 import { createPlayground, type Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
@@ -25,6 +26,7 @@ import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type MetricsFormat, type PrimaryMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
+import { loadLimiter } from './worker-limits.ts';
 import { WorkerDrain } from './worker-drain.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
@@ -52,6 +54,7 @@ interface LoadedParts {
   readonly logger: ServiceLogger;
   readonly redactor: Redactor;
   readonly playground: Playground | undefined;
+  readonly limiter: Limiter | undefined;
 }
 
 /** The phases of a worker, in this order; it can exit in each of them. */
@@ -130,7 +133,7 @@ class Worker {
         return;
       case 'keys':
         this.#keyFile = message.keyFile;
-        this.#services?.authenticator.replace(message.keyFile);
+        if (this.#services !== undefined) replaceKeys(this.#services, message.keyFile);
         return;
       case 'unready':
         this.#mayBeReady = false;
@@ -152,6 +155,7 @@ class Worker {
         this.#sendMetrics(message.id);
         return;
       case 'recall-units':
+        this.#services?.limiter?.leases.recalled(message.limitId, message.recall);
         return;
       default:
         unreachable(message);
@@ -178,11 +182,13 @@ class Worker {
     this.#logger = logger;
     this.#telemetry = await loadTelemetry(start, logger, redactor);
     const playground = start.config.playground ? await loadPlayground(start, program.value) : undefined;
-    const services = this.#createServices(start, program.value, { logger, redactor, playground });
+    const onFailure = () => this.#metrics?.limitFailed();
+    const limiter = await loadLimiter(start.config, { link: this.#link, logger, onFailure });
+    const services = this.#createServices(start, program.value, { logger, redactor, playground, limiter });
     playground?.showProblems(this.#problems);
     services.health.store = start.store;
     this.#services = services;
-    if (this.#keyFile !== undefined) services.authenticator.replace(this.#keyFile);
+    if (this.#keyFile !== undefined) replaceKeys(services, this.#keyFile);
     await this.#createListeners(start, services);
     this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
@@ -208,7 +214,7 @@ class Worker {
   #createServices(
     { config, programPath, version }: Start,
     program: Program,
-    { logger, redactor, playground }: LoadedParts,
+    { logger, redactor, playground, limiter }: LoadedParts,
   ): HttpServices {
     const telemetry = this.#telemetry;
     const pool = new ParsePool({
@@ -257,8 +263,8 @@ class Worker {
     };
     const keptAnswers = { claim: (key: string, waitMs: number) => this.#link.claimAnswer(key, waitMs) };
     const answers = { metricsText, serverState, keptAnswers };
-    const parts = { logger, redactor, runtime, program, playground, metrics, telemetry, ...answers, version, onBody };
-    return createServices(config, parts);
+    const own = { logger, redactor, playground, limiter };
+    return createServices(config, { ...own, ...answers, runtime, program, metrics, telemetry, version, onBody });
   }
 
   /** Creates the transports; they do not listen yet. */

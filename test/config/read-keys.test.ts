@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readKeys } from '../../src/config/read-keys.ts';
+import { ROOT } from '../architecture/source-files.ts';
 import { inEmptyDirectory } from '../cli/command-line.ts';
 
 inEmptyDirectory();
@@ -105,6 +106,15 @@ test.each(FAULTS)('%s is refused with one sentence', (text, part) => {
   );
   expect(result.ok ? '' : result.failure).toContain(part);
   expect(result.ok ? '' : result.failure).not.toContain('svc_secret');
+});
+
+test('the examples in the documentation have no fault', () => {
+  const page = readFileSync(`${ROOT}/docs/operating.md`, 'utf8');
+  const examples = [...page.matchAll(/```yaml\n([^`]*sha256:[^`]*)```/gu)].map(([, text = '']) => read(text));
+  expect(examples).toMatchObject([
+    { ok: true, value: { keys: [{ name: 'team-a' }, { name: 'team-b', disabled: true }] } },
+    { ok: true, value: { keys: [{ limits: { costPerDay: 25 } }], defaultLimits: { inFlight: 20 } } },
+  ]);
 });
 
 test('a file that does not exist is refused', () => {

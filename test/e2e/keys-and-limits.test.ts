@@ -186,3 +186,79 @@ test('a changed key file reaches all workers without a dropped call, and a mista
   expect(await ask(server, '/call/Greet', undefined)).toMatchObject({ status: 403 });
   expect(await pids()).toEqual(before);
 });
+
+/** Adds limits to the key `team-a` of a file. */
+function limit(file: string, limits: string): void {
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('- name: team-a', `- limits: {${limits}}\n    name: team-a`));
+}
+
+/** The seconds until the end of the window, from the header of an answer. */
+function secondsLeft({ headers }: Answered): number {
+  return Number(/"requests_per_minute";r=\d+;t=(\d+)/u.exec(headers.get('ratelimit') ?? '')?.[1]);
+}
+
+test.each(['2', '4'])('a limit counts over %s workers, exactly', async (workers) => {
+  const LIMIT = 200;
+  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const [a = '', b = ''] = keys;
+  limit(file, `requests_per_minute: ${LIMIT}`);
+  const server = await start(['--keys', file, '--workers', workers, '--log-level', 'warn']);
+  const answers: Answered[] = [];
+  const loop = async (): Promise<void> => {
+    while (answers.length < 3 * LIMIT) answers.push(await ask(server, '/call/Greet', a));
+  };
+  await Promise.all(Array.from({ length: 16 }, loop));
+  // On a machine that is much too busy, a minute ends during the test: then the answers of a second window follow.
+  const left = answers.map(secondsLeft);
+  const windows = 1 + left.filter((seconds, index) => seconds > (left[index - 1] ?? 60) + 30).length;
+  const allowed = answers.filter(({ status }) => status === 200).length;
+  expect(allowed).toBeLessThanOrEqual(windows * LIMIT);
+  expect(allowed).toBeGreaterThanOrEqual(0.98 * LIMIT);
+  const refused = answers.find(({ status }) => status === 429);
+  expect(refused?.body).toMatchObject({ error: 'rate_limited', limit_name: 'requests_per_minute' });
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect(refused?.headers.get('ratelimit-policy')).toBe(`"requests_per_minute";q=${LIMIT};qu="requests";w=60`);
+  expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
+  expect((await ask(server, '/call/Greet', b)).headers.get('ratelimit')).toBeNull();
+  expect(String((await ask(server, '/metrics', b)).body)).toMatch(
+    /svc_rate_limited_total\{key="team-a",limit="requests_per_minute"\} \d/u,
+  );
+});
+
+test('calls in flight count over all workers, and those of a worker that dies are free again', async () => {
+  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const [a = '', b = ''] = keys;
+  limit(file, 'in_flight: 4');
+  const server = await start(['--keys', file, '--workers', '2']);
+  const gate = new AbortController();
+  const opened = once(gate.signal, 'abort');
+  fake.answer(async (request, wire) => {
+    await opened;
+    await reply('hello')(request, wire);
+  });
+  const statuses: number[] = [];
+  const call = async (): Promise<void> => {
+    const status = await ask(server, '/call/Wait', a).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    statuses.push(status);
+  };
+  const calls = Array.from({ length: 20 }, call);
+  await waitUntil('all but four are refused', () => statuses.length === 16);
+  expect(statuses).toEqual(Array.from({ length: 16 }, () => 429));
+  expect(fake.requests).toHaveLength(4);
+  const state = (await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number; state: string }> };
+  for (const { pid } of state.workers.filter((worker) => worker.state === 'serving')) process.kill(pid, 'SIGKILL');
+  await waitUntil('the calls of the dead workers end', () => statuses.length === 20);
+  expect(statuses.slice(16)).toEqual([0, 0, 0, 0]);
+  fake.clear();
+  fake.answer(reply('hello'));
+  await waitUntil('all four places are free', async () => {
+    const answers = await Promise.allSettled(Array.from({ length: 4 }, () => ask(server, '/call/Wait', a)));
+    return answers.every((answer) => answer.status === 'fulfilled' && answer.value.status === 200);
+  });
+  gate.abort();
+  await Promise.all(calls);
+});

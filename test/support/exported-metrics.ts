@@ -35,6 +35,7 @@ export function metricsText(format: MetricsFormat = 'prometheus'): Promise<strin
     { functions: ['Greet'], clients: new Set(['Fast']) },
     { ...SOURCES, telemetry: LOST },
   );
+  worker.limited('team-a', 'in_flight');
   worker.idempotentCall('Greet', 'first');
   const end = { functionName: 'Greet', route: 'call', durationMs: 4, keyName: 'team-a' } as const;
   worker.callEnded({ ...end, status: 200, outcome: 'ok', report: EVERYTHING });

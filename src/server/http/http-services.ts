@@ -1,10 +1,12 @@
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
+import type { KeyFile } from '../../config/read-keys.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';
 import type { AnswerStore } from '../../policy/answer-store.ts';
+import type { Limiter } from '../../policy/limiter.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { StoreHealth } from '../../policy/store/store.ts';
 import { clientNames } from '../../schema/client-names.ts';
@@ -46,6 +48,8 @@ export interface HttpServices {
   readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly keptAnswers: KeptAnswers;
+  /** Undefined without a key file. */
+  readonly limiter: Limiter | undefined;
   readonly metrics: ProcessMetrics;
   /** Undefined if telemetry is off. */
   readonly telemetry: Telemetry | undefined;
@@ -114,6 +118,7 @@ export interface ServiceParts {
   readonly telemetry?: Telemetry | undefined;
   readonly version: string;
   readonly playground?: Playground | undefined;
+  readonly limiter?: Limiter | undefined;
   readonly onBody?: (functionName: string, bytes: number) => void;
   /** Shorter limits, for tests. */
   readonly streamLimits?: StreamLimits;
@@ -138,6 +143,7 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     wrongKeys: new WrongKeys(active),
     admission: createAdmission(config),
     keptAnswers: new KeptAnswers({ store: parts.keptAnswers, logger: parts.logger, limit }),
+    limiter: parts.limiter,
     onBody: parts.onBody ?? (() => undefined),
     metrics: parts.metrics,
     telemetry: parts.telemetry,
@@ -155,6 +161,12 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     assets: new Map([...loadDocsAssets(), ...(parts.playground?.assets ?? [])]),
     playground: parts.playground,
   };
+}
+
+/** Checks every request from now on with the keys and the limits of this file. */
+export function replaceKeys({ authenticator, limiter }: HttpServices, file: KeyFile): void {
+  authenticator.replace(file);
+  limiter?.replace(file.defaultLimits);
 }
 
 function createAdmission({ maxInFlight, maxQueue, workers, callerShare }: Config): Admission {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { nearestNames } from '../../base/suggestion.ts';
 import type { LogFields } from '../../logging/logger.ts';
+import type { LimitSet } from '../../policy/limit-set.ts';
 import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { RequestTrace } from '../../telemetry/request-trace.ts';
 import type { AuthRefusal } from './auth.ts';
@@ -28,6 +29,8 @@ export class RequestContext implements CallOrigin {
   more: HeaderList = NO_HEADERS;
   /** The holder of the key; undefined if the server has no keys, and before the key is checked. */
   caller: Caller | undefined;
+  /** The limits of the caller; undefined if it has none, and for requests that do not count. */
+  limits: LimitSet | undefined;
   /** The function that the request calls. A call ends its trace itself. */
   #functionName: string | undefined;
   /** The code of the failure, or `ok`. */
@@ -72,8 +75,17 @@ export class RequestContext implements CallOrigin {
   headers(own: HeaderList): HeaderList {
     const list: Array<readonly [string, string]> = [['x-request-id', this.requestId], ...own];
     if (this.more.length > 0) list.push(...this.more);
+    if (this.limits !== undefined) this.#addLimitHeaders(list, this.limits);
     if (this.services.config.corsOrigins.length > 0) this.#addCorsHeaders(list);
     return list;
+  }
+
+  /** The request counts towards the limits of its caller. */
+  countLimits(): void {
+    const { limiter } = this.services;
+    if (limiter === undefined) return;
+    const { caller } = this;
+    this.limits = caller === undefined ? limiter.setOfAddress(() => this.network) : limiter.setOfKey(caller);
   }
 
   /** False for HEAD, whose answer has only headers. */
@@ -164,6 +176,11 @@ export class RequestContext implements CallOrigin {
     return this.wantsBody ? make() : undefined;
   }
 
+  #addLimitHeaders(list: Array<readonly [string, string]>, limits: LimitSet): void {
+    const state = this.services.limiter?.state(limits);
+    if (state !== undefined) list.push(['ratelimit-policy', limits.policy], ['ratelimit', state]);
+  }
+
   #addCorsHeaders(list: Array<readonly [string, string]>): void {
     const allowed = allowedOrigin(this.services.config.corsOrigins, this.request.header('origin'));
     if (allowed !== '*') list.push(['vary', 'origin']);
@@ -173,7 +190,7 @@ export class RequestContext implements CallOrigin {
 }
 
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, idempotency-replayed, retry-after, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
 
 const REFUSALS: Readonly<Record<AuthRefusal, string>> = {
   missing: 'The API key is missing or wrong: send it in the header "x-svc-api-key".',

@@ -104,6 +104,8 @@ export class ProcessMetrics {
   readonly #keyRequests = counter('svc_key_requests_total', 'Answered calls and streams by key', ['key', 'status']);
   readonly #keyTokens = counter('svc_key_tokens_total', 'Tokens of the calls of a key', ['key', 'direction']);
   readonly #keyCost = counter('svc_key_cost_usd_total', 'Cost of these tokens, if prices are known', ['key']);
+  readonly #limited = counter('svc_rate_limited_total', 'Requests above a limit of their caller', ['key', 'limit']);
+  readonly #limitFailures = counter('svc_limit_failures_total', 'Questions about limits without an answer', []);
   readonly #streamCuts = counter(
     'svc_stream_cuts_total',
     'Streams that ended because their reader accepted nothing',
@@ -136,6 +138,16 @@ export class ProcessMetrics {
   /** A call has an idempotency key. Its function exists. */
   idempotentCall(functionName: string, outcome: 'first' | 'replayed' | 'conflict'): void {
     this.#idempotentCalls.add(1, functionName, outcome);
+  }
+
+  /** A caller reached a limit. `key`: the name of its key; empty for an address. */
+  limited(key: string, limit: string): void {
+    this.#limited.add(1, key, limit);
+  }
+
+  /** The primary did not answer a question about a limit. */
+  limitFailed(): void {
+    this.#limitFailures.add(1, '');
   }
 
   /** A stream ended because its reader accepted nothing. */
@@ -171,6 +183,8 @@ export class ProcessMetrics {
       this.#keyRequests,
       this.#keyTokens,
       this.#keyCost,
+      this.#limited,
+      this.#limitFailures,
       this.#streamCuts,
     ];
     return [...tables.map((table) => table.data()), ...this.#gauges()];

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../../../src/config/config.ts';
+import type { LimitSet } from '../../../src/policy/limit-set.ts';
+import type { TestServer } from '../support/test-server.ts';
 import { GREET, JSON_HEADERS, KEY, type Row } from './row.ts';
 
 function sha256(key: string): string {
@@ -20,6 +22,71 @@ const KEYS: Partial<Config> = {
 function withKey(key: string): Record<string, string> {
   return { ...JSON_HEADERS, 'x-svc-api-key': key };
 }
+
+const LIMITED: Partial<Config> = {
+  keyFile: { keys: [{ name: 'few', sha256: sha256('key of few'), limits: { inFlight: 2 } }] },
+};
+
+const ADDRESS_LIMITED: Partial<Config> = { keyFile: { defaultLimits: { requestsPerMinute: 60, inFlight: 2 } } };
+
+/** Takes both units of the limit of calls in flight. */
+function reachLimit({ services }: TestServer, set: LimitSet | undefined): void {
+  for (let call = 0; call < 2 && set !== undefined; call += 1)
+    void services.limiter?.reserve(set, { tokens: 1, cost: 0 });
+}
+
+/** The limits of callers. */
+const LIMIT_ROWS: readonly Row[] = [
+  {
+    title: 'the answer of a limited key states its limits',
+    config: LIMITED,
+    ...GREET,
+    headers: withKey('key of few'),
+    status: 200,
+    answerHeaders: { 'ratelimit-policy': '"in_flight";q=2;qu="concurrent-requests"', ratelimit: '"in_flight";r=1' },
+  },
+  {
+    title: 'a key that has reached its limit',
+    config: LIMITED,
+    arrange: (server) => {
+      const limits = { inFlight: 2 };
+      reachLimit(server, server.services.limiter?.setOfKey({ name: 'few', limits }));
+    },
+    ...GREET,
+    headers: withKey('key of few'),
+    status: 429,
+    answer: {
+      error: 'rate_limited',
+      message: 'The key "few" has reached its limit of calls in flight: try again in 1 s.',
+      limit_name: 'in_flight',
+    },
+    answerHeaders: { 'retry-after': '1', ratelimit: '"in_flight";r=0' },
+  },
+  {
+    title: 'an address that has reached its limit on a server without keys',
+    config: ADDRESS_LIMITED,
+    arrange: (server) =>
+      reachLimit(
+        server,
+        server.services.limiter?.setOfAddress(() => '127.0.0.1'),
+      ),
+    ...GREET,
+    status: 429,
+    answer: {
+      error: 'rate_limited',
+      message: 'Your address has reached its limit of calls in flight: try again in 1 s.',
+    },
+  },
+  {
+    title: 'a request with a fault does not count',
+    config: ADDRESS_LIMITED,
+    ...GREET,
+    body: '[]',
+    status: 400,
+    answerHeaders: { ratelimit: '"requests_per_minute";r=60;t=60, "in_flight";r=2' },
+  },
+  { title: 'without limits there are no such headers', ...GREET, status: 200, answerHeaders: { ratelimit: null } },
+];
 
 /** The keys of a file. */
 const FILE_ROWS: readonly Row[] = [
@@ -215,4 +282,5 @@ export const AUTHENTICATION_ROWS: readonly Row[] = [
     answer: { error: 'Unauthorized', authz: { enforcement: 'active', outcome: 'fail' } },
   },
   ...FILE_ROWS,
+  ...LIMIT_ROWS,
 ];

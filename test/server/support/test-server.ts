@@ -1,10 +1,15 @@
 import type { Config } from '../../../src/config/config.ts';
+import type { CallerLimits } from '../../../src/config/read-keys.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
 import { BodyBudget } from '../../../src/server/http/body-budget.ts';
 import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
 import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';
+import { LeaseDesk, type LeaseRequest, type ReturnedUnits } from '../../../src/policy/lease-desk.ts';
+import { Leases } from '../../../src/policy/leases.ts';
+import { MemoryLedger } from '../../../src/policy/ledger.ts';
+import { Limiter } from '../../../src/policy/limiter.ts';
 import type { Transport } from '../../../src/server/http/transport.ts';
 import type { Playground } from '../../../src/server/http/playground/playground.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
@@ -99,6 +104,7 @@ export async function startServer(
       keptAnswers: answers,
       version: '1.2.3',
       playground,
+      limiter: overrides.keyFile === undefined ? undefined : localLimiter(overrides.keyFile.defaultLimits),
       streamLimits: { ...STREAM_LIMITS, ...limits },
       program: { hash: 'abc', openapi: { openapi: '3.0.3' }, clients: [], functions: [] },
       serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [], cooling: [] }),
@@ -119,6 +125,17 @@ export async function startServer(
   const port = await transport.listen('127.0.0.1', 0);
   const close = () => transport.close();
   return { url: `http://127.0.0.1:${port}`, port, runtime, services, answers, transport, log, close };
+}
+
+/** The limits of the one worker, counted in this process. */
+function localLimiter(addressLimits: CallerLimits | undefined): Limiter {
+  const desk = new LeaseDesk(new MemoryLedger());
+  const holder = { recall: () => undefined };
+  const source = {
+    take: (request: LeaseRequest) => desk.take(holder, request),
+    give: (units: ReturnedUnits) => desk.give(holder, units),
+  };
+  return new Limiter(new Leases({ source, workers: 1, onFailure: () => undefined }), addressLimits);
 }
 
 function recordingLogger(lines: LogLine[]): Logger {

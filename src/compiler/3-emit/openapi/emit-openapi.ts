@@ -27,7 +27,8 @@ export function emitOpenApi(index: DefinitionIndex, options: CompileOptions): Js
   const functions = [...index.functions.values()].toSorted((a, b) => compareText(a.name, b.name));
   for (const { name } of functions) operationIds.reserve(name);
   const examples = new Examples(index);
-  const parts = { examples, types, own, schemaNames, operationIds, apiKey: options.apiKey, beta: options.beta };
+  const errors = { apiKey: options.apiKey, limits: options.limits };
+  const parts = { examples, types, own, schemaNames, operationIds, errors, beta: options.beta };
   const emitted = functions.map((fn) => functionPaths(fn, parts));
   const schemas = [...types.components, ...emitted.flatMap((one) => one.schemas)];
   const responses = errorResponseComponents(own.ref('SvcError'), options);

@@ -5,7 +5,14 @@ import type { ComponentSchemas } from './component-schemas.ts';
 import type { Examples } from './examples.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import { warningProperties, type OwnSchemas } from './own-schemas.ts';
-import { callHeaders, errorResponses, parseHeaders, plainHeaders, streamHeaders } from './responses.ts';
+import {
+  callHeaders,
+  errorResponses,
+  parseHeaders,
+  plainHeaders,
+  streamHeaders,
+  type ErrorOptions,
+} from './responses.ts';
 import { schemaRef } from './dialect.ts';
 
 const STREAM_TEXT =
@@ -27,7 +34,7 @@ export interface PathParts {
   readonly own: OwnSchemas;
   readonly schemaNames: NameAllocator;
   readonly operationIds: NameAllocator;
-  readonly apiKey: boolean;
+  readonly errors: ErrorOptions;
   /** With the paths of feature `beta`. */
   readonly beta: boolean;
 }
@@ -64,8 +71,8 @@ export function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths
   };
   return {
     paths: [
-      [`/call/${fn.name}`, operation(call, request, parts.apiKey)],
-      [`/stream/${fn.name}`, operation(stream, request, parts.apiKey)],
+      [`/call/${fn.name}`, operation(call, request, parts.errors)],
+      [`/stream/${fn.name}`, operation(stream, request, parts.errors)],
       ...(parts.beta ? betaPaths(fn, { request, result }, parts) : []),
     ],
     schemas: [
@@ -105,8 +112,8 @@ function betaPaths(
   };
   const body = { required: true, content: { 'application/json': { schema: reply } } };
   return [
-    [`/render/${fn.name}`, operation(render, call.request, parts.apiKey)],
-    [`/parse/${fn.name}`, operation(parse, body, parts.apiKey)],
+    [`/render/${fn.name}`, operation(render, call.request, parts.errors)],
+    [`/parse/${fn.name}`, operation(parse, body, parts.errors)],
   ];
 }
 
@@ -133,9 +140,9 @@ const RENDERED: JsonObject = objectSchema({
 function operation(
   { response, ...texts }: { readonly response: JsonObject } & Record<string, JsonValue>,
   request: JsonObject,
-  apiKey: boolean,
+  errors: ErrorOptions,
 ): JsonObject {
-  const responses = { '200': response, ...errorResponses({ apiKey }) };
+  const responses = { '200': response, ...errorResponses(errors) };
   return { post: { tags: ['functions'], ...texts, requestBody: request, responses } };
 }
 

@@ -93,6 +93,7 @@ const RESPONSE_NAMES = {
   413: 'PayloadTooLarge',
   415: 'UnsupportedMediaType',
   422: 'UnprocessableContent',
+  429: 'TooManyRequests',
   431: 'HeadersTooLarge',
   500: 'InternalError',
   501: 'NotImplemented',
@@ -105,13 +106,15 @@ type ErrorStatus = keyof typeof RESPONSE_NAMES;
 
 const ERROR_STATUSES = Object.keys(RESPONSE_NAMES).map(Number) as readonly ErrorStatus[];
 
-interface ErrorOptions {
+export interface ErrorOptions {
   /** Without a key, no request is refused for lack of one. */
   readonly apiKey: boolean;
+  /** Without a key file, no caller has limits. */
+  readonly limits?: boolean | undefined;
 }
 
-function possibleStatuses({ apiKey }: ErrorOptions): readonly ErrorStatus[] {
-  return ERROR_STATUSES.filter((status) => apiKey || status !== 403);
+function possibleStatuses({ apiKey, limits = false }: ErrorOptions): readonly ErrorStatus[] {
+  return ERROR_STATUSES.filter((status) => (apiKey || status !== 403) && (limits || status !== 429));
 }
 
 /** The shared error responses of the document, made from the table of error codes. */

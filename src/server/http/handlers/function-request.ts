@@ -6,6 +6,7 @@ import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
 import { traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
 import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
+import { LimitStep } from './limit-step.ts';
 import { logRequest, type RequestEnd } from './log-request.ts';
 import { RequestMask } from './request-mask.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
@@ -56,6 +57,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   #prepared: PreparedCall | undefined;
   /** The claims on kept answers, if there are any. */
   #kept: KeptCall | undefined;
+  /** Undefined unless the caller has limits. */
+  #limit: LimitStep | undefined;
   /** The admission counts the request. */
   #entered = false;
   #finished = false;
@@ -79,6 +82,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     services.active.add(this);
     services.metrics.callStarted(this.route);
     this.context.traceCall(this.route, this.functionName);
+    this.context.countLimits();
     this.context.response.onAborted(() => this.#aborted());
     const early = this.#earlyProblem();
     if (early === undefined) request.readBody(services.config.maxBodyBytes, (outcome) => this.#endBody(outcome));
@@ -182,6 +186,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const { services } = this.context;
     services.active.delete(this);
     if (this.#entered) services.admission.leave(this);
+    this.#limit?.end(end.report, this.#hasSlot);
     const durationMs = this.context.elapsedMs;
     const outcome = end.problem?.code ?? 'ok';
     const { functionName, route } = this;
@@ -281,7 +286,21 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** The transport calls this once no other request in the same packet can end the call. */
   alone(): void {
-    this.guarded(() => this.#claimAnswer());
+    this.guarded(() => this.#takeUnits());
+  }
+
+  /** A limited caller needs units for the call. */
+  #takeUnits(): void {
+    const { limits, services } = this.context;
+    if (limits === undefined || services.limiter === undefined || this.#finished) {
+      this.#claimAnswer();
+      return;
+    }
+    this.#limit = new LimitStep(this.context, services.limiter, this.functionName);
+    this.#limit.take(limits, this.#body?.text.length ?? 0, (refusal) => {
+      if (refusal === undefined) this.guarded(() => this.#claimAnswer());
+      else this.refuse(refusal);
+    });
   }
 
   #claimAnswer(): void {

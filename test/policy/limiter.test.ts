@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import type { CallerLimits } from '../../src/config/read-keys.ts';
+import { Estimates, Limiter, type LimitReached, type Reservation } from '../../src/policy/limiter.ts';
+import { limitSetOf, type LimitSet } from '../../src/policy/limit-set.ts';
+import { LeaseSimulation } from './lease-simulation.ts';
+
+const ESTIMATE = { tokens: 100, cost: 0.01 };
+
+/** A limiter with one worker, and the limits of one caller. */
+function limited(limits: CallerLimits) {
+  const simulation = new LeaseSimulation(1);
+  const leases = simulation.workers[0]?.leases;
+  const set = limitSetOf('key:a', limits);
+  if (leases === undefined || set === undefined) throw new Error('no limits');
+  const limiter = new Limiter(leases, undefined);
+  const reserve = async (estimate = ESTIMATE): Promise<Reservation | LimitReached> => {
+    const reserved = limiter.reserve(set, estimate);
+    await simulation.deliverAll();
+    return reserved;
+  };
+  return { limiter, reserve, set, simulation };
+}
+
+function reservation(reserved: Reservation | LimitReached): Reservation {
+  if ('name' in reserved) throw new Error(`refused by ${reserved.name}`);
+  return reserved;
+}
+
+test('the limit that is reached first refuses the call, and states when its window ends', async () => {
+  const { reserve, simulation } = limited({ requestsPerMinute: 2, inFlight: 10 });
+  for (let call = 0; call < 2; call += 1) reservation(await reserve());
+  simulation.clock.now = 20_500;
+  expect(await reserve()).toEqual({ name: 'requests_per_minute', retryAfterSeconds: 40 });
+  simulation.clock.now = 60_000;
+  reservation(await reserve());
+});
+
+test('a call that one limit refuses takes nothing of the others', async () => {
+  const { limiter, reserve, set } = limited({ requestsPerMinute: 5, inFlight: 1 });
+  const first = reservation(await reserve());
+  expect(await reserve()).toEqual({ name: 'in_flight', retryAfterSeconds: 1 });
+  expect(limiter.state(set)).toBe('"requests_per_minute";r=4;t=60, "in_flight";r=0');
+  limiter.settle(first, undefined);
+  expect(limiter.state(set)).toBe('"requests_per_minute";r=4;t=60, "in_flight";r=1');
+});
+
+test('tokens and cost are reserved by an estimate, and the difference is settled', async () => {
+  const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000, costPerDay: 1 });
+  const states: string[] = [];
+  for (const used of [
+    { tokens: 40, cost: 0.002 },
+    { tokens: 400, cost: 0.1 },
+    { tokens: undefined, cost: undefined },
+    undefined,
+  ]) {
+    const reserved = reservation(await reserve());
+    limiter.settle(reserved, used);
+    states.push(limiter.state(set).replaceAll(/;t=\d+/gu, ''));
+  }
+  expect(states).toEqual([
+    '"tokens_per_minute";r=960, "cost_per_day";r=998000',
+    '"tokens_per_minute";r=560, "cost_per_day";r=898000',
+    // The provider reports nothing, so the estimate counts.
+    '"tokens_per_minute";r=460, "cost_per_day";r=888000',
+    // The call reached no model.
+    '"tokens_per_minute";r=460, "cost_per_day";r=888000',
+  ]);
+});
+
+test('a call that is larger than the limit can run when nothing else does', async () => {
+  const { reserve } = limited({ tokensPerMinute: 50 });
+  reservation(await reserve());
+  expect(await reserve()).toMatchObject({ name: 'tokens_per_minute' });
+});
+
+test('a reservation takes no promise once the worker has units', async () => {
+  const { limiter, reserve, set } = limited({ requestsPerMinute: 100_000, inFlight: 500 });
+  const ended = reservation(await reserve());
+  limiter.settle(ended, undefined);
+  for (let call = 0; call < 10; call += 1) reservation(await reserve());
+  expect(limiter.reserve(set, ESTIMATE)).not.toBeInstanceOf(Promise);
+});
+
+test('the policy names every limit in the form of the header', () => {
+  const all = { requestsPerMinute: 60, tokensPerMinute: 1_000, inFlight: 4, costPerDay: 2.5 };
+  expect(limitSetOf('key:a', all)?.policy).toBe(
+    '"requests_per_minute";q=60;qu="requests";w=60, "tokens_per_minute";q=1000;qu="tokens";w=60, ' +
+      '"in_flight";q=4;qu="concurrent-requests", "cost_per_day";q=2500000;qu="micro-usd";w=86400',
+  );
+  expect(limitSetOf('key:a', {})).toBeUndefined();
+});
+
+function ids(set: LimitSet | undefined): readonly string[] | undefined {
+  return set?.limits.map(({ limit }) => limit.id);
+}
+
+test('each key and each address has its own limits, which a reload replaces', () => {
+  const simulation = new LeaseSimulation(1);
+  const leases = simulation.workers[0]?.leases;
+  if (leases === undefined) throw new Error('no worker');
+  const limiter = new Limiter(leases, { inFlight: 1 });
+  expect(ids(limiter.setOfAddress(() => '10.0.0.1'))).toEqual(['address:10.0.0.1 in_flight']);
+  const key = { name: 'a', limits: { inFlight: 2 } };
+  expect(ids(limiter.setOfKey(key))).toEqual(['key:a in_flight']);
+  expect(limiter.setOfKey(key)).toBe(limiter.setOfKey(key));
+  expect(limiter.setOfKey({ name: 'b', limits: undefined })).toBeUndefined();
+  limiter.replace(undefined);
+  expect(limiter.setOfAddress(() => '10.0.0.1')).toBeUndefined();
+});
+
+test('estimates follow the calls of a function', () => {
+  const estimates = new Estimates();
+  expect(estimates.of('F', 400)).toEqual({ tokens: 100, cost: 0 });
+  estimates.learn('F', 400, { tokens: 300, cost: 0.5 });
+  expect(estimates.of('F', 400)).toEqual({ tokens: 300, cost: 0.5 });
+  expect(estimates.of('F', 800)).toEqual({ tokens: 400, cost: 0.5 });
+  for (let call = 0; call < 100; call += 1) estimates.learn('F', 400, { tokens: 150, cost: undefined });
+  expect(estimates.of('F', 400)).toEqual({ tokens: 151, cost: 0.5 });
+  expect(estimates.of('G', 0)).toEqual({ tokens: 1, cost: 0 });
+});

@@ -30,7 +30,11 @@ export class RedisClient implements StoreClient {
     return this.#client.status === 'ready';
   }
 
-  run(operation: StoreOperation, keys: readonly string[], args: ReadonlyArray<string | number>): Promise<unknown> {
+  async run(
+    operation: StoreOperation,
+    keys: readonly string[],
+    args: ReadonlyArray<string | number>,
+  ): Promise<unknown> {
     return this.#commands[commandName(operation)](...keys, ...args);
   }
 

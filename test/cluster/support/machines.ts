@@ -22,7 +22,9 @@ export interface Machines {
 export async function startMachines(options: ServerOptions): Promise<Machines> {
   const flags = ['--workers', '2', '--log-level', 'info', '--log-format', 'json', ...(options.flags ?? [])];
   const env = { SVC_PASSWORD: KEY, ...options.env };
-  const servers = await Promise.all([1, 2].map(() => startServer({ ...options, flags, env })));
+  // The hash of a program contains the path of its files.
+  const from = temporaryFolder(options.files ?? {});
+  const servers = await Promise.all([1, 2].map(() => startServer({ ...options, from, flags, env })));
   const proxy = await startProxy(servers).catch(async (error: unknown) => {
     await Promise.all(servers.map((server) => server.stop()));
     throw error;
@@ -94,4 +96,16 @@ export async function storeBecomes(machines: Machines, ...states: readonly strin
     return all.every(({ store }) => typeof store === 'object' && states.includes(store.state));
   };
   await waitUntil(`the store to be ${states.join(' or ')}`, reports);
+}
+
+/**
+ * The operations of this kind that the store did not answer in time, on all machines. Each can cost what the store would have
+ * prevented, such as a second call to the model: a busy test machine makes the store slow, and svc then goes on without it.
+ */
+export async function storeFailures({ servers }: Machines, operation: string): Promise<number> {
+  const texts = await Promise.all(
+    servers.map(async ({ url }) => (await fetch(`${url}/metrics`, { headers: JSON_HEADERS })).text()),
+  );
+  const line = new RegExp(`^svc_store_failures_total\\{operation="${operation}",[^}]*\\} (\\d+)$`, 'gmu');
+  return texts.flatMap((text) => [...text.matchAll(line)]).reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -55,11 +55,15 @@ function burstTable(results: readonly BurstResult[]): string {
 }
 
 function memoryTable(memory: readonly HeldMemory[]): string {
-  const rows = memory.map(({ side, idle, inFlight, perCall }) => [
+  const rows = memory.map(({ side, idle, warm, inFlight, perCall }) => [
     side,
     number(idle / 2 ** 20),
+    number(warm / 2 ** 20),
     number(inFlight / 2 ** 20),
     number(perCall / 1024),
   ]);
-  return table([['PSS of all processes', 'idle MiB', '1,000 calls in flight MiB', 'KiB/call'], ...rows]);
+  return table([
+    ['PSS of all processes', 'idle MiB', 'after calls MiB', '1,000 calls in flight MiB', 'KiB/call'],
+    ...rows,
+  ]);
 }

@@ -3,7 +3,7 @@ import { quantile } from '../load.ts';
 import { cpuMicrosOf } from '../process-usage.ts';
 import { ClosedLoop } from './closed-loop.ts';
 import { checkAnswer, HELD, loadOf, modelMs, titleOf, type InFlightCase } from './in-flight-cases.ts';
-import { pssOf, startSlowSide, type SlowSide, type SlowSideName } from './slow-stage.ts';
+import { pssOf, SETTLE_MS, startSlowSide, type SlowSide, type SlowSideName } from './slow-stage.ts';
 
 /** One measurement of a load that lasts. Times in milliseconds, memory in bytes. */
 export interface InFlightSample {
@@ -146,19 +146,28 @@ async function burst(subject: InFlightCase, name: SlowSideName): Promise<BurstSa
 /** PSS of all processes, in bytes. */
 export interface HeldMemory {
   readonly side: SlowSideName;
+  /** Before the first call. */
   readonly idle: number;
+  /** After some calls: the code that the first calls load stays in memory, however many follow. */
+  readonly warm: number;
   readonly inFlight: number;
-  /** The share of one of the requests in flight in what was added. */
+  /** The share of one of the requests in flight in what was added since `warm`. */
   readonly perCall: number;
 }
 
 const HOLD_SAMPLES = 5;
 
-/** Memory of a server before its first call, and the most that it takes while calls are in flight. */
+/** Enough for each worker to answer some of them. */
+const WARM_CALLS: InFlightCase = { ...HELD, inFlight: 16 };
+
+/** Memory of a server before its first call, after some calls, and the most that it takes while many are in flight. */
 export async function measureMemory(name: SlowSideName): Promise<HeldMemory> {
   const side = await startSlowSide(name);
   try {
     await checkAnswer(HELD, side);
+    await load(WARM_CALLS, side, () => sleep(modelMs(HELD) * 2.5));
+    await sleep(SETTLE_MS);
+    const warm = pssOf(side.pid);
     const inFlight = await load(HELD, side, async () => {
       let most = 0;
       for (let index = 0; index < HOLD_SAMPLES; index += 1) {
@@ -167,7 +176,7 @@ export async function measureMemory(name: SlowSideName): Promise<HeldMemory> {
       }
       return most;
     });
-    return { side: name, idle: side.idleBytes, inFlight, perCall: (inFlight - side.idleBytes) / HELD.inFlight };
+    return { side: name, idle: side.idleBytes, warm, inFlight, perCall: (inFlight - warm) / HELD.inFlight };
   } finally {
     await side.end();
   }

@@ -27,7 +27,7 @@ export interface SlowSide {
 }
 
 /** Until the processes have finished their start and collected its garbage, the spare one included. */
-const SETTLE_MS = 8000;
+export const SETTLE_MS = 8000;
 
 const CERTIFICATES = join(ROOT, 'test/runtime/model/certificates');
 

@@ -115,7 +115,8 @@ test('a bar without its measurement is reported as not measured', () => {
 test('a burst is judged by its slowest call, idle servers by their memory', () => {
   const samples = { svc: [1900, 2100, 1950].map((slowest) => ({ p50: 1200, slowest, calls: 1000, failed: 0 })) };
   const bursts = [{ subject: CALLS, title: 'cold', samples }];
-  const memory = [{ side: 'svc' as const, idle: 131 * 2 ** 20, inFlight: 190 * 2 ** 20, perCall: 59 * 1024 }];
+  const bytes = { idle: 131 * 2 ** 20, warm: 132 * 2 ** 20, inFlight: 190 * 2 ** 20, perCall: 59 * 1024 };
+  const memory = [{ side: 'svc' as const, ...bytes }];
   const verdicts = judgeInFlight({ lasting: [], bursts, memory });
   expect(verdicts.map(({ measured, holds }) => [measured, holds])).toEqual([
     [1.95, true],

@@ -126,10 +126,10 @@ export class Leases {
 
   stateOf(limit: Limit): LimitState {
     const lease = this.#leases.get(limit.id);
-    if (lease === undefined || lease.endsAt <= this.#clock.elapsedMs()) {
-      return { remaining: limit.units, resetMs: limit.windowMs ?? 0 };
-    }
-    const resetMs = limit.windowMs === undefined ? 0 : lease.endsAt - this.#clock.elapsedMs();
+    const leftMs = lease === undefined || limit.windowMs === undefined ? 0 : lease.endsAt - this.#clock.elapsedMs();
+    const isOver = limit.windowMs !== undefined && leftMs <= 0;
+    if (lease === undefined || isOver) return { remaining: limit.units, resetMs: limit.windowMs ?? 0 };
+    const resetMs = Number.isFinite(leftMs) ? leftMs : (limit.windowMs ?? 0);
     return { remaining: Math.min(limit.units, lease.remaining + lease.unspent), resetMs };
   }
 
@@ -165,14 +165,14 @@ export class Leases {
 
   #leaseOf(limit: Limit): Lease {
     const known = this.#leases.get(limit.id);
-    const now = this.#clock.elapsedMs();
     if (known === undefined) {
-      const lease = { ...emptyLease(limit), askedAt: now };
+      const lease = { ...emptyLease(limit), askedAt: this.#clock.elapsedMs() };
       this.#leases.set(limit.id, lease);
       return lease;
     }
     known.limit = limit;
-    if (now >= known.endsAt) endWindow(known);
+    // A limit without a window never ends, so it needs no time.
+    if (limit.windowMs !== undefined && this.#clock.elapsedMs() >= known.endsAt) endWindow(known);
     return known;
   }
 

@@ -11,11 +11,16 @@ export interface Usage {
 }
 
 /** The units that a call holds until it ends. */
-export interface Reservation {
+export class Reservation {
   readonly set: LimitSet;
   readonly estimate: Usage;
-  /** The window of each limit of the set. */
-  readonly windows: readonly number[];
+  /** The window of each limit of the set, in its order. */
+  readonly windows: number[] = [];
+
+  constructor(set: LimitSet, estimate: Usage) {
+    this.set = set;
+    this.estimate = estimate;
+  }
 }
 
 /** The limit that a caller has reached. */
@@ -78,18 +83,19 @@ export class Limiter {
 
   /** Takes the units of a call, all or none. Returns at once unless this worker has to ask for more units. */
   reserve(set: LimitSet, estimate: Usage): Reservation | LimitReached | Promise<Reservation | LimitReached> {
-    return this.#reserve({ set, estimate }, []);
+    return this.#reserve(new Reservation(set, estimate));
   }
 
   /** `used`: undefined if the call never reached a model. Keeps the estimate of what is unknown. */
   settle({ set, estimate, windows }: Reservation, used: Usage | undefined): void {
-    for (const [index, { name, limit }] of set.limits.entries()) {
-      const window = windows[index] ?? NO_WINDOW;
-      if (name === 'requests_per_minute') continue;
-      const reserved = unitsOf(name, limit.units, estimate);
+    for (let index = 0; index < windows.length; index += 1) {
+      const named = set.limits[index];
+      if (named === undefined || named.name === 'requests_per_minute') continue;
+      const { name, limit } = named;
+      const reserved = unitsOf(named, estimate);
       const known = name === 'in_flight' || used === undefined ? 0 : exactUnits(name, used);
       const units = known ?? reserved;
-      if (units < reserved) this.leases.release(limit, reserved - units, window);
+      if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW);
       else if (units > reserved) this.leases.charge(limit, units - reserved);
     }
   }
@@ -105,38 +111,31 @@ export class Limiter {
     return text;
   }
 
-  #reserve(
-    call: Omit<Reservation, 'windows'>,
-    windows: number[],
-  ): Reservation | LimitReached | Promise<Reservation | LimitReached> {
-    const { set, estimate } = call;
-    for (let named = set.limits[windows.length]; named !== undefined; named = set.limits[windows.length]) {
-      const window = this.leases.spend(named.limit, unitsOf(named.name, named.limit.units, estimate));
-      if (typeof window !== 'number') return this.#continue(call, windows, window);
-      if (window === NO_WINDOW) return this.#refuse(call, windows, named);
+  #reserve(call: Reservation): Reservation | LimitReached | Promise<Reservation | LimitReached> {
+    const { estimate, windows } = call;
+    const { limits } = call.set;
+    for (let named = limits[windows.length]; named !== undefined; named = limits[windows.length]) {
+      const window = this.leases.spend(named.limit, unitsOf(named, estimate));
+      if (typeof window !== 'number') return this.#continue(call, window);
+      if (window === NO_WINDOW) return this.#refuse(call, named);
       windows.push(window);
     }
-    return { ...call, windows };
+    return call;
   }
 
-  async #continue(
-    call: Omit<Reservation, 'windows'>,
-    windows: number[],
-    asked: Promise<number>,
-  ): Promise<Reservation | LimitReached> {
+  async #continue(call: Reservation, asked: Promise<number>): Promise<Reservation | LimitReached> {
     const window = await asked;
-    const named = call.set.limits[windows.length];
-    if (window === NO_WINDOW && named !== undefined) return this.#refuse(call, windows, named);
-    windows.push(window);
-    return this.#reserve(call, windows);
+    const named = call.set.limits[call.windows.length];
+    if (window === NO_WINDOW && named !== undefined) return this.#refuse(call, named);
+    call.windows.push(window);
+    return this.#reserve(call);
   }
 
   /** Gives back the units of the limits before the one that is reached. */
-  #refuse({ set, estimate }: Omit<Reservation, 'windows'>, windows: readonly number[], at: NamedLimit): LimitReached {
+  #refuse({ set, estimate, windows }: Reservation, at: NamedLimit): LimitReached {
     for (const [index, window] of windows.entries()) {
       const named = set.limits[index];
-      if (named === undefined) continue;
-      this.leases.release(named.limit, unitsOf(named.name, named.limit.units, estimate), window);
+      if (named !== undefined) this.leases.release(named.limit, unitsOf(named, estimate), window);
     }
     const { resetMs } = this.leases.stateOf(at.limit);
     // A call in flight can end at any time.
@@ -146,9 +145,9 @@ export class Limiter {
 }
 
 /** The units to reserve: no more than the limit, because a larger call could never run. */
-function unitsOf(name: LimitName, limit: number, estimate: Usage): number {
+function unitsOf({ name, limit }: NamedLimit, estimate: Usage): number {
   if (name === 'requests_per_minute' || name === 'in_flight') return 1;
-  return Math.min(limit, Math.max(1, exactUnits(name, estimate) ?? 1));
+  return Math.min(limit.units, Math.max(1, exactUnits(name, estimate) ?? 1));
 }
 
 function exactUnits(name: LimitName, { tokens, cost }: Usage): number | undefined {

@@ -1,21 +1,10 @@
+import { DURATION_RULE, durationMs, numberWithUnit } from '../base/duration.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
 
 /** Parses the text of a setting. The failure completes the sentence `--port is "x", but must be …`. */
 export type ParseValue<T> = (text: string) => Result<T, string>;
-
-/** `setTimeout` fires immediately for more than 2^31 - 1 ms (24.8 days). */
-const MAX_DURATION_MS = 24 * 86_400_000;
-
-const DURATION_UNITS: ReadonlyMap<string, number> = new Map([
-  ['ms', 1],
-  ['s', 1000],
-  ['m', 60_000],
-  ['min', 60_000],
-  ['h', 3_600_000],
-  ['d', 86_400_000],
-]);
 
 /** Single letters are powers of 1024, as in Docker and the JVM. */
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
@@ -45,11 +34,10 @@ export function wholeNumber(min: number, max: number): ParseValue<number> {
 /** A duration with a unit, in milliseconds: `500ms`, `60s`, `5m`, `2h`, `1d`. Zero needs no unit. */
 export function duration(minMs: number): ParseValue<number> {
   const least = minMs === 0 ? '0 or more' : `at least ${String(minMs)}ms`;
-  const allowed = err(`a duration with a unit, such as 500ms, 60s, 5m or 1h (${least}, at most 24d)`);
+  const allowed = err(`${DURATION_RULE} (${least}, at most 24d)`);
   return (text) => {
-    if (text === '0') return minMs === 0 ? ok(0) : allowed;
-    const value = withUnit(text, DURATION_UNITS);
-    return value === undefined || value < minMs || value > MAX_DURATION_MS ? allowed : ok(Math.round(value));
+    const value = durationMs(text);
+    return value === undefined || value < minMs ? allowed : ok(value);
   };
 }
 
@@ -58,7 +46,7 @@ export function size(minBytes: number, maxBytes = 2 ** 40): ParseValue<number> {
   const least = minBytes === 0 ? '0 or more' : `at least ${String(minBytes)} bytes`;
   const allowed = err(`a size such as 64k, 512mb, 10MiB or 1048576 (${least}, at most ${String(maxBytes)} bytes)`);
   return (text) => {
-    const value = withUnit(text, SIZE_UNITS);
+    const value = numberWithUnit(text, SIZE_UNITS);
     return value === undefined || value < minBytes || value > maxBytes ? allowed : ok(Math.floor(value));
   };
 }
@@ -131,12 +119,6 @@ function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return /^https?:$/u.test(url.protocol) && url.origin === text.toLowerCase();
-}
-
-function withUnit(text: string, units: ReadonlyMap<string, number>): number | undefined {
-  const match = /^(\d{1,15}(?:\.\d{1,6})?) ?([a-z]*)$/iu.exec(text);
-  const unit = units.get((match?.[2] ?? '').toLowerCase());
-  return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
 }
 
 function sentenceAfter(sentence: string): string {

@@ -57,6 +57,9 @@ export interface RequestEntry {
 
 /** Fields of a request that asks for kept answers. */
 export interface KeptAnswerFields {
+  readonly cache?: 'hit' | 'miss' | 'bypass';
+  /** Milliseconds since the answer of a hit was kept. */
+  readonly cacheAgeMs?: number;
   readonly idempotency?: 'first' | 'replayed' | 'conflict';
   /** The first characters of the hash of the caller's key, which can be any text. */
   readonly idempotencyKey?: string;

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonValue } from '../base/json.ts';
 import type { Provider } from './providers/providers.ts';
 
 /** A named model client (`client<llm> Name { … }`). */
@@ -20,6 +21,16 @@ export type OptionValue =
   | { readonly kind: 'env'; readonly variable: string }
   | { readonly kind: 'list'; readonly items: readonly OptionValue[] }
   | { readonly kind: 'map'; readonly entries: readonly OptionEntry[] };
+
+/** The value of an option in plain JSON, in which `env.X` is an ordinary string. */
+export function optionOfJson(value: JsonValue): OptionValue {
+  if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionOfJson(item)) };
+  if (isJsonObject(value)) {
+    const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionOfJson(member) }));
+    return { kind: 'map', entries };
+  }
+  return { kind: 'scalar', value: value as string | number | boolean | null };
+}
 
 /** The environment variables to which a value refers. */
 export function variablesIn(value: OptionValue): readonly string[] {

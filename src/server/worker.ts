@@ -234,6 +234,7 @@ class Worker {
       exposePrompts: config.exposePrompts,
       prices: config.priceList,
       onLoss: config.onLoss,
+      cache: config.cache,
       maxReplyBytes: replyLimit(config),
       onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),
       parseElsewhere: (reply) => pool.parse(reply),

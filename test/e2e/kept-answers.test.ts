@@ -1,8 +1,10 @@
 import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES } from './definitions.ts';
 
@@ -43,16 +45,24 @@ interface Sent {
   readonly request: ClientRequest;
 }
 
+interface CallOptions {
+  /** The idempotency key. */
+  readonly key?: string;
+  /** The function. */
+  readonly path?: string;
+  readonly body?: string;
+}
+
 /** Sends a call over a new connection, so that any worker can receive it. */
-function send(url: string, { key = 'k', body = BODY }: { readonly key?: string; readonly body?: string }): Sent {
+function send(url: string, { key, path = 'Shout', body = BODY }: CallOptions): Sent {
   const agent = new Agent({ keepAlive: false });
   const headers = {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
-    'idempotency-key': key,
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
     'x-svc-api-key': PASSWORD,
   };
-  const request = httpRequest(`${url}/call/Shout`, { method: 'POST', agent, headers });
+  const request = httpRequest(`${url}/call/${path}`, { method: 'POST', agent, headers });
   const answer = new Promise<Answer>((resolve, reject) => {
     request.on('response', (response) => {
       let text = '';
@@ -67,16 +77,16 @@ function send(url: string, { key = 'k', body = BODY }: { readonly key?: string; 
   return { answer, request };
 }
 
-function call(url: string, options: { readonly key?: string; readonly body?: string } = {}): Promise<Answer> {
+function call(url: string, options: CallOptions): Promise<Answer> {
   return send(url, options).answer;
 }
 
 /** Answers of the model that the test releases. */
-function holdAnswers(): { readonly release: (behaviour?: ReturnType<typeof status>) => void } {
+function holdAnswers(text = TEXT): { readonly release: (behaviour?: ReturnType<typeof status>) => void } {
   const holds: Array<(behaviour: ReturnType<typeof status>) => void> = [];
   const released = new Promise<ReturnType<typeof status>>((resolve) => holds.push(resolve));
   fake.answer(async (request, wire) => (await released)(request, wire));
-  return { release: (behaviour = reply(TEXT)) => holds[0]?.(behaviour) };
+  return { release: (behaviour = reply(text)) => holds[0]?.(behaviour) };
 }
 
 /** The value of a metric without labels, or with exactly these. */
@@ -210,4 +220,94 @@ test('a drain waits for the calls that wait for an answer', async () => {
   for (const { json } of await Promise.all(all)) expect(json).toBe(TEXT);
   expect(await stopped).toBe(0);
   expect(fake.requests).toHaveLength(1);
+});
+
+/** Definitions with a client whose answers are kept, in a folder that a test can change. */
+function cachedFiles(prompt: string): Record<string, string> {
+  return {
+    'main.svc': `
+client<llm> Cached {
+  provider openai-generic
+  options {
+    model local
+    base_url env.PROVIDER_URL
+    cache {
+      ttl "10m"
+    }
+  }
+}
+class Person {
+  name string
+  age int
+}
+function Describe(person: Person, tags: map<string, int>) -> Person {
+  client Cached
+  prompt #"${prompt} {{ person.name }} {{ tags }} {{ ctx.output_format }}"#
+}
+`,
+  };
+}
+
+const ADA = { name: 'Ada', age: 36 };
+const DESCRIBE = { person: ADA, tags: { a: 1, b: 2 } };
+
+/** Calls over a new connection, so that any worker can receive it. */
+async function describe(url: string, body: unknown): Promise<{ readonly cache: unknown; readonly json: unknown }> {
+  const { headers, json, status: code } = await send(url, { path: 'Describe', body: JSON.stringify(body) }).answer;
+  expect(code, JSON.stringify(json)).toBe(200);
+  return { cache: headers['x-svc-cache'], json };
+}
+
+test('equal calls hit the cache in every worker, until the definitions change', async () => {
+  const folder = temporaryFolder(cachedFiles('Describe'));
+  const own = await startServer({
+    from: folder,
+    flags: ['--cache', '--workers', String(WORKERS)],
+    env: { PROVIDER_URL: `${fake.url}/v1` },
+  });
+  fake.answer(reply(JSON.stringify(ADA)));
+  const model = holdAnswers(JSON.stringify(ADA));
+  const concurrent = Array.from({ length: 50 }, () => describe(own.url, DESCRIBE));
+  await inFlight(own.url, 50);
+  model.release();
+  const outcomes = await Promise.all(concurrent);
+  expect(outcomes.filter(({ cache }) => cache === 'hit')).toHaveLength(49);
+  for (const { json } of outcomes) expect(json).toEqual(ADA);
+  expect(fake.requests).toHaveLength(1);
+  const reordered = { tags: { b: 2, a: 1 }, person: { age: 36, name: 'Ada' } };
+  for (let at = 0; at < 12; at += 1) expect((await describe(own.url, reordered)).cache).toBe('hit');
+  const { headers } = await send(own.url, { path: 'Describe', body: JSON.stringify(reordered) }).answer;
+  expect(headers['age']).toMatch(/^\d+$/u);
+  expect(headers['x-svc-client']).toBe('Cached');
+  expect(fake.requests).toHaveLength(1);
+
+  const stream = await readStream(`${own.url}/stream/Describe`, reordered);
+  expect(stream.headers.get('x-svc-cache')).toBe('hit');
+  expect(stream.messages.map(({ data }) => data)).toEqual([{ partial_result: ADA }, { final_result: ADA }]);
+
+  fake.answer(reply(JSON.stringify(ADA)));
+  const variables = { ...DESCRIBE, svc_options: { env: { OTHER: 'x' } } };
+  expect((await describe(own.url, variables)).cache).toBe('bypass');
+  expect((await describe(own.url, variables)).cache).toBe('bypass');
+  const other = { ...DESCRIBE, tags: { a: 1 } };
+  expect((await describe(own.url, other)).cache).toBe('miss');
+  expect((await describe(own.url, { ...other, svc_options: { cache: { ttl: '0' } } })).cache).toBe('bypass');
+  expect(fake.requests).toHaveLength(5);
+
+  writeFileSync(join(folder, 'main.svc'), cachedFiles('Describe shortly')['main.svc'] ?? '');
+  own.child.kill('SIGHUP');
+  await waitUntil('the reload', () => own.output().includes('all workers serve the new definitions'));
+  expect((await describe(own.url, DESCRIBE)).cache).toBe('miss');
+  expect((await describe(own.url, DESCRIBE)).cache).toBe('hit');
+  expect(fake.requests).toHaveLength(6);
+  expect(await own.stop()).toBe(0);
+});
+
+test('without --cache, the option of a client has no effect', async () => {
+  const own = await startServer({ files: cachedFiles('Describe'), env: { PROVIDER_URL: `${fake.url}/v1` } });
+  fake.answer(reply(JSON.stringify(ADA)));
+  for (let at = 0; at < 2; at += 1) expect((await describe(own.url, DESCRIBE)).cache).toBeUndefined();
+  expect(fake.requests).toHaveLength(2);
+  for (const { json } of fake.requests) expect(json).not.toHaveProperty('cache');
+  expect(await own.stop()).toBe(0);
 });

@@ -37,6 +37,7 @@ export function metricsText(format: MetricsFormat = 'prometheus'): Promise<strin
   );
   worker.limited('team-a', 'in_flight');
   worker.idempotentCall('Greet', 'first');
+  worker.cachedCall('Greet', 'hit');
   const end = { functionName: 'Greet', route: 'call', durationMs: 4, keyName: 'team-a' } as const;
   worker.callEnded({ ...end, status: 200, outcome: 'ok', report: EVERYTHING });
   worker.callEnded({ ...end, status: 500, outcome: 'validation_failure', report: EVERYTHING });

@@ -1,10 +1,18 @@
 import { setting } from '../setting.ts';
-import { duration, size } from '../setting-values.ts';
+import { duration, size, yesOrNo } from '../setting-values.ts';
 
 const MIB = 2 ** 20;
 
 /** The answers that the server keeps for callers that ask again. */
 export const KEPT_ANSWERS_SETTINGS = {
+  cache: setting({
+    flag: '--cache',
+    variable: 'SVC_CACHE',
+    group: 'Answers',
+    help: 'Return kept answers for calls whose client or request asks for a cache',
+    parse: yesOrNo,
+    default: 'false',
+  }),
   /** 0: svc ignores idempotency keys. */
   idempotencyTtlMs: setting({
     flag: '--idempotency-ttl <duration>',

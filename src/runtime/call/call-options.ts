@@ -2,13 +2,14 @@ import { isJsonObject, type JsonValue } from '../../base/json.ts';
 import { OPTIONS_KEYS } from '../../base/options-keys.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
-import type { ClientType, OptionValue } from '../../schema/client.ts';
+import { optionOfJson, type ClientType } from '../../schema/client.ts';
 import { providerNamed, PROVIDERS } from '../../schema/providers/providers.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { TypeSource } from '../../schema/type-extension.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { ViolationList } from '../../schema/violation.ts';
+import { requestTtl } from './cache-ttl.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';
 import { oversizeFaults } from './option-limits.ts';
 
@@ -56,6 +57,8 @@ export interface CallOptions extends ReplyOptions {
   readonly tags: ReadonlyMap<string, string>;
   /** Decides the members of round-robin clients. */
   readonly routeKey?: string;
+  /** How long the answer can be returned again, in milliseconds; 0: not at all. Absent: the client decides. */
+  readonly cacheTtlMs?: number;
 }
 
 export function hasCallOptions(body: Readonly<Record<string, unknown>>): boolean {
@@ -76,6 +79,8 @@ export interface AllowedOptions {
   readonly traces?: boolean;
   /** Requests can ask for the prompt and the reply. A server that allows traces allows these too. */
   readonly exposePrompts?: boolean;
+  /** Requests can ask for a cache. */
+  readonly cache?: boolean;
   /** Compiles the types with which requests extend those of the definitions. Absent: requests cannot. */
   readonly typeSource?: TypeSource | undefined;
 }
@@ -135,6 +140,8 @@ const NO_OPTIONS: CallOptions = {
 
 const REPLY_KEYS: readonly string[] = ['include', 'on_loss', 'type_builder'];
 
+const CALL_KEYS: readonly string[] = ['client_registry', 'env', 'client', 'tags', 'route_key', 'cache', ...REPLY_KEYS];
+
 export function invalidOptions(details: readonly Violation[]): Failure {
   const [first] = details;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
@@ -183,11 +190,12 @@ class CallOptionsReader {
   readonly #parts: readonly AnswerPart[];
   readonly #showsPrompts: boolean;
   readonly #extendsTypes: boolean;
+  readonly #cache: boolean;
   readonly #faults: ViolationList;
 
   constructor(
     key: string,
-    { clientRegistry, traces = false, exposePrompts = false, typeSource }: AllowedOptions,
+    { clientRegistry, traces = false, exposePrompts = false, typeSource, cache = false }: AllowedOptions,
     faults: ViolationList,
   ) {
     this.#key = key;
@@ -195,6 +203,7 @@ class CallOptionsReader {
     this.#parts = traces ? [...CALL_PARTS, 'trace'] : CALL_PARTS;
     this.#showsPrompts = traces || exposePrompts;
     this.#extendsTypes = typeSource !== undefined;
+    this.#cache = cache;
     this.#faults = faults;
   }
 
@@ -207,14 +216,7 @@ class CallOptionsReader {
   }
 
   read(value: unknown): CallOptions {
-    const members = this.#members(value, this.#key, [
-      'client_registry',
-      'env',
-      'client',
-      'tags',
-      'route_key',
-      ...REPLY_KEYS,
-    ]);
+    const members = this.#members(value, this.#key, CALL_KEYS);
     const registry = this.#readRegistry(members['client_registry']);
     const client = this.#client(members['client'], `${this.#key}.client`);
     if (client !== undefined && this.#registry === 'off') this.#fault(client.path, SWITCHED_OFF);
@@ -225,6 +227,7 @@ class CallOptionsReader {
     const chosen = primary ?? client;
     const routeKey = members['route_key'];
     if (routeKey !== undefined && !isRouteKey(routeKey)) this.#fault(`${this.#key}.route_key`, ROUTE_KEY_RULE);
+    const cacheTtlMs = this.#cacheTtl(members['cache'], `${this.#key}.cache`);
     return {
       ...registry,
       key: this.#key,
@@ -232,8 +235,15 @@ class CallOptionsReader {
       env: this.#stringMap(members['env'], `${this.#key}.env`, VARIABLES),
       tags: this.#stringMap(members['tags'], `${this.#key}.tags`, TAGS),
       ...(isRouteKey(routeKey) ? { routeKey } : {}),
+      ...(cacheTtlMs === undefined ? {} : { cacheTtlMs }),
       ...this.#replyOptions(members, this.#parts),
     };
+  }
+
+  #cacheTtl(value: unknown, path: string): number | undefined {
+    if (value === undefined) return undefined;
+    if (!this.#cache) this.#fault(path, `${SWITCHED_OFF}: it needs --cache (SVC_CACHE)`);
+    return requestTtl(this.#members(value, path, ['ttl'])['ttl'], (message) => this.#fault(`${path}.ttl`, message));
   }
 
   #replyOptions(members: Readonly<Record<string, unknown>>, parts: readonly AnswerPart[]): ReplyOptions {
@@ -324,7 +334,7 @@ class CallOptionsReader {
     return {
       name,
       provider,
-      options: Object.entries(options).map(([key, option]) => ({ key, value: optionValue(option as JsonValue) })),
+      options: Object.entries(options).map(([key, option]) => ({ key, value: optionOfJson(option as JsonValue) })),
       ...(retryPolicy === undefined ? {} : { retryPolicy }),
     };
   }
@@ -386,14 +396,4 @@ class CallOptionsReader {
     }
     return value;
   }
-}
-
-/** The options of a request are plain JSON: `env.X` in them is an ordinary string. */
-function optionValue(value: JsonValue): OptionValue {
-  if (Array.isArray(value)) return { kind: 'list', items: value.map((item: JsonValue) => optionValue(item)) };
-  if (isJsonObject(value)) {
-    const entries = Object.entries(value).map(([key, member]) => ({ key, value: optionValue(member) }));
-    return { kind: 'map', entries };
-  }
-  return { kind: 'scalar', value: value as string | number | boolean | null };
 }

@@ -20,6 +20,7 @@ import type { Message } from '../../schema/message.ts';
 import { createArgumentChecker } from '../arguments/check-arguments.ts';
 import { ArgumentValidators } from '../arguments/load-validators.ts';
 import type { CallTypes } from './call-types.ts';
+import { callIdentity } from './call-identity.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { DynamicTypes } from './dynamic-types.ts';
 import type { Failure } from '../../schema/failure.ts';
@@ -62,9 +63,11 @@ class ProgramRuntime implements FunctionRuntime {
   readonly #validators: ArgumentValidators;
   readonly #functions = new Map<string, CallTypes>();
   readonly #types: DynamicTypes;
+  readonly #hash: string;
 
   constructor(program: Program, options: RuntimeOptions) {
     const definitions = indexDefinitions(program);
+    this.#hash = program.hash;
     this.#validators = new ArgumentValidators(options.validatorSource);
     this.#types = new DynamicTypes(program, this.#validators, options.typeSource);
     loadProviders(program.clients);
@@ -138,6 +141,10 @@ class ProgramRuntime implements FunctionRuntime {
       pause: () => run.pause(),
       resume: () => run.resume(),
     };
+  }
+
+  identity(prepared: PreparedCall): string | undefined {
+    return callIdentity(ready(prepared), this.#hash);
   }
 
   hasPlainPartials(prepared: PreparedCall): boolean {

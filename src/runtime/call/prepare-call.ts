@@ -16,6 +16,7 @@ import {
 import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
 import { hasCallOptions, invalidOptions, NO_PARTS, readCallOptions } from './call-options.ts';
 import type { CallOptions } from './call-options.ts';
+import { clientTtl } from './cache-ttl.ts';
 import type { CallTypes } from './call-types.ts';
 import { withTypes } from './dynamic-types.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
@@ -39,6 +40,7 @@ export class ReadyCall implements PreparedCall {
   readonly include: CallOptions['include'];
   readonly decidesUpstream: boolean;
   readonly onLoss: OnLoss;
+  readonly cacheTtlMs: number | undefined;
   /** The types of the request; absent: those of the program. */
   readonly types: CallTypes | undefined;
 
@@ -52,6 +54,7 @@ export class ReadyCall implements PreparedCall {
     this.include = parts.include ?? NO_PARTS;
     this.decidesUpstream = parts.decidesUpstream === true;
     this.onLoss = parts.onLoss;
+    this.cacheTtlMs = parts.cacheTtlMs;
     this.types = parts.types;
   }
 
@@ -65,7 +68,7 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'routeKey' | 'include' | 'decidesUpstream' | 'types'>;
+type RequestedOptions = Pick<ReadyCall, 'tags' | 'routeKey' | 'include' | 'decidesUpstream' | 'cacheTtlMs' | 'types'>;
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -81,6 +84,7 @@ interface OwnPlan {
   readonly plan: Result<ClientPlan, Failure>;
   /** The arguments can contain media, which svc may have to fetch. */
   readonly mayFetch: boolean;
+  readonly cacheTtlMs: number | undefined;
 }
 
 /** Checks a request body against a function: the options first, then the arguments, then the clients to call. */
@@ -120,20 +124,29 @@ function prepareOwn(
 ): Result<ReadyCall, Failure> {
   const faults = services.checkArguments(fn, args);
   if (faults.length > 0) return err(invalidArguments(fn, faults));
-  const { plan, mayFetch } = ownPlan(services, fn);
+  const { plan, mayFetch, cacheTtlMs } = ownPlan(services, fn);
   if (!plan.ok) return plan;
   // Finding out where a connection comes from costs a system call, and it matters only for media URLs in arguments.
   const privateUrls = services.options.allowPrivateUrls || (mayFetch && origin?.local === true);
   const requester = { environment: { server: services.options.env }, privateUrls };
-  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, onLoss: services.options.onLoss }));
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, onLoss: services.options.onLoss, cacheTtlMs }));
 }
 
-function ownPlan({ plans, directory, definitions }: PrepareServices, fn: FunctionType): OwnPlan {
+function ownPlan(services: PrepareServices, fn: FunctionType): OwnPlan {
+  const { plans, directory, definitions } = services;
   const known = plans.get(fn.name);
   if (known !== undefined) return known;
-  const own = { plan: planOf(fn.client, new Planner(directory.catalogue())), mayFetch: takesMedia(fn, definitions) };
+  const catalogue = directory.catalogue();
+  const plan = planOf(fn.client, new Planner(catalogue));
+  const own = { plan, mayFetch: takesMedia(fn, definitions), cacheTtlMs: ttlOf(services, fn.client, catalogue) };
   plans.set(fn.name, own);
   return own;
+}
+
+/** The client that a call names decides; the members of a strategy do not. */
+function ttlOf({ options }: PrepareServices, client: string, catalogue: ClientCatalogue): number | undefined {
+  if (options.cache !== true) return undefined;
+  return clientTtl(catalogue.find(client)?.definition, catalogue.environment);
 }
 
 interface CallWithOptions {
@@ -159,7 +172,9 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
   const { tags, routeKey, include, onLoss = services.options.onLoss, types } = options;
-  const parts = { tags, routeKey, include, onLoss, types, decidesUpstream: decides(options, catalogue) };
+  const { cacheTtlMs = ttlOf(services, plan.value.name, catalogue) } = options;
+  const decidesUpstream = decides(options, catalogue);
+  const parts = { tags, routeKey, include, onLoss, types, cacheTtlMs, decidesUpstream };
   return ok(new ReadyCall({ fn, args, plan: plan.value, requester, ...parts }));
 }
 

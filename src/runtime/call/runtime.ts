@@ -40,6 +40,11 @@ export interface FunctionRuntime {
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome>;
   /** Starts the same as a stream. The observer is first called on a later turn of the event loop. */
   stream(prepared: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream;
+  /**
+   * Returns text that is equal for two calls only if their answers can replace each other. Undefined for a call whose answer is for
+   * its request alone.
+   */
+  identity(prepared: PreparedCall): string | undefined;
   /** True if the final value of the call has the form of its partials: nothing in it has `@stream.with_state`. */
   hasPlainPartials(prepared: PreparedCall): boolean;
   /** Returns the messages that a call would send to its first client. The credentials of the client can be missing. */
@@ -75,6 +80,8 @@ export interface PreparedCall {
   readonly tags?: ReadonlyMap<string, string> | undefined;
   /** The request decides which servers the call reaches, and so how long it takes: its options define clients or set `env`. */
   readonly decidesUpstream?: boolean;
+  /** How long the answer can be returned for equal calls, in milliseconds; absent if neither the request nor its client asks for it. */
+  readonly cacheTtlMs?: number | undefined;
 }
 
 /** A reply to parse. */
@@ -188,6 +195,8 @@ export interface RuntimeOptions {
   readonly prices?: PriceList | undefined;
   /** The default for requests without `on_loss`. */
   readonly onLoss: OnLoss;
+  /** Clients and requests can ask for a cache. */
+  readonly cache?: boolean;
   /** Called before svc parses a reply, or the part of it that has arrived, in this process. `length` is in UTF-16 units. */
   readonly onParse?: (functionName: string, length: number) => void;
   /** Parses a long reply where it does not hold up other calls. Rejects only because of a bug. */

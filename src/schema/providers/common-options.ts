@@ -89,6 +89,18 @@ export const URL_MODEL = {
   text: 'the name of the model',
 } as const satisfies OptionDescription;
 
+/** How long the answers of a client can be returned again. */
+export const CACHE_OPTION = {
+  shape: {
+    kind: 'settings',
+    settings: {
+      ttl: { shape: { kind: 'duration' }, required: true, text: 'how long an answer is kept, such as `10m`' },
+    },
+    expected: 'a map with "ttl"',
+  },
+  text: 'a map with `ttl`, the time for which svc returns an answer again, such as `10m`: the [cache](#cache)',
+} as const satisfies OptionDescription;
+
 /** The options that every provider reached over HTTP has, besides `model`. */
 export const COMMON_OPTIONS = {
   api_key: { shape: TEXT, secret: true, text: 'the key; `env.X` reads an environment variable' },
@@ -161,6 +173,7 @@ export const COMMON_OPTIONS = {
     default: DEFAULT_COOL_DOWN_MS,
     text: 'the time of a [cool-down](#cool-down) in milliseconds; 0: the client has none',
   },
+  cache: CACHE_OPTION,
   http: {
     shape: { kind: 'settings', settings: HTTP_SETTINGS, expected: 'a map' },
     default: {},

@@ -1,4 +1,4 @@
-import { COUNT, MILLISECONDS } from './common-options.ts';
+import { CACHE_OPTION, COUNT, MILLISECONDS } from './common-options.ts';
 import type { OptionTable } from './option-shapes.ts';
 import type { ProviderDescription } from './provider-description.ts';
 
@@ -33,6 +33,7 @@ const OPTIONS = {
     shape: { kind: 'count', min: 400, max: 599, expected: 'the status of an error, 400 to 599' },
     text: 'every call fails with this status, 400 to 599',
   },
+  cache: CACHE_OPTION,
   model: { shape: { kind: 'json' }, text: 'accepted and ignored, so that `offline/x` is a client' },
 } as const satisfies OptionTable;
 

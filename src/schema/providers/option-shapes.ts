@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { DURATION_RULE, durationMs } from '../../base/duration.ts';
 import { isJsonObject } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
@@ -26,6 +27,8 @@ export type Shape =
   /** An http or https URL without credentials; read without a slash at its end. */
   | { readonly kind: 'url' }
   | { readonly kind: 'boolean' }
+  /** A string such as `10m`, read as milliseconds. */
+  | { readonly kind: 'duration' }
   | { readonly kind: 'number'; readonly expected: string }
   | CountShape
   | { readonly kind: 'one-of'; readonly words: readonly string[]; readonly literal?: true }
@@ -95,6 +98,7 @@ interface ScalarValues {
   readonly text: string;
   readonly url: string;
   readonly boolean: boolean;
+  readonly duration: number;
   readonly number: number;
   readonly count: number;
 }
@@ -179,7 +183,10 @@ function wrongValue(path: OptionPath, expected: string, value: OptionData) {
   return { kind: 'value', path, message: `has to be ${expected}${hint}` } as const;
 }
 
-type ScalarShape = Extract<Shape, { readonly kind: 'text' | 'url' | 'boolean' | 'number' | 'count' | 'one-of' }>;
+type ScalarShape = Extract<
+  Shape,
+  { readonly kind: 'text' | 'url' | 'boolean' | 'duration' | 'number' | 'count' | 'one-of' }
+>;
 
 function readScalar(shape: ScalarShape, value: OptionData): Result<unknown, string> {
   const isUnknown = value === UNKNOWN_TEXT;
@@ -193,6 +200,10 @@ function readScalar(shape: ScalarShape, value: OptionData): Result<unknown, stri
       // The value of an environment variable is a string.
       if (value === true || value === 'true' || isUnknown) return ok(true);
       return value === false || value === 'false' ? ok(false) : err('has to be true or false');
+    case 'duration': {
+      const ms = isUnknown ? 0 : durationMs(typeof value === 'string' ? value : '');
+      return ms === undefined ? err(`has to be ${DURATION_RULE} (at most 24d)`) : ok(ms);
+    }
     case 'number':
       return typeof value === 'number' && Number.isFinite(value) && value >= 0
         ? ok(value)

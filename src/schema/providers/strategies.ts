@@ -1,4 +1,4 @@
-import { COUNT, MILLISECONDS } from './common-options.ts';
+import { CACHE_OPTION, COUNT, MILLISECONDS } from './common-options.ts';
 import type { OptionTable, Shape } from './option-shapes.ts';
 import type { OptionRule, ProviderDescription } from './provider-description.ts';
 
@@ -14,6 +14,7 @@ const OPTIONS = {
     decidesTarget: true,
     text: 'the members: names of clients, or `provider/model`',
   },
+  cache: CACHE_OPTION,
   http: {
     shape: {
       kind: 'settings',

@@ -96,6 +96,7 @@ export class ProcessMetrics {
   readonly #reasks = counter('svc_reasks_total', 'Requests for a corrected reply', ['function', 'client', 'outcome']);
   readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
   readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
+  readonly #cachedCalls = counter('svc_cached_calls_total', 'Calls that ask for a cache', ['function', 'outcome']);
   readonly #idempotentCalls = counter(
     'svc_idempotent_calls_total',
     'Calls and streams with an idempotency key, by what happened to them',
@@ -133,6 +134,11 @@ export class ProcessMetrics {
     this.#duration.observe(durationMs / 1000, name, traceId);
     if (report !== undefined) this.#countReport(name, report, end);
     if (end.keyName !== undefined) this.#countKey(end.keyName, end);
+  }
+
+  /** A call asks for a cache. Its function exists. */
+  cachedCall(functionName: string, outcome: 'hit' | 'miss' | 'bypass'): void {
+    this.#cachedCalls.add(1, functionName, outcome);
   }
 
   /** A call has an idempotency key. Its function exists. */
@@ -179,6 +185,7 @@ export class ProcessMetrics {
       this.#reasks,
       this.#replies,
       this.#losses,
+      this.#cachedCalls,
       this.#idempotentCalls,
       this.#keyRequests,
       this.#keyTokens,

@@ -119,6 +119,9 @@ export class ScriptedRuntime implements FunctionRuntime {
   include: PreparedCall['include'] = new Set();
   decidesUpstream = false;
   plainPartials = true;
+  /** The time for which calls ask for a cache. */
+  cacheTtlMs: number | undefined;
+  onIdentity: (functionName: string) => string | undefined = (functionName) => functionName;
   onParse: (text: string) => ReplyOutcome = (text) => ok(reply(text));
 
   has(functionName: string): boolean {
@@ -134,8 +137,8 @@ export class ScriptedRuntime implements FunctionRuntime {
     this.bodies.push(body);
     this.locals.push(origin?.local === true);
     const outcome = this.onPrepare(body);
-    const { decidesUpstream, include } = this;
-    return outcome.ok ? ok({ functionName, include, decidesUpstream }) : outcome;
+    const { cacheTtlMs, decidesUpstream, include } = this;
+    return outcome.ok ? ok({ functionName, include, decidesUpstream, cacheTtlMs }) : outcome;
   }
 
   async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
@@ -147,6 +150,10 @@ export class ScriptedRuntime implements FunctionRuntime {
     const stream = new ScriptedStream(context, observer);
     this.streams.push(stream);
     return stream;
+  }
+
+  identity({ functionName }: PreparedCall): string | undefined {
+    return this.onIdentity(functionName);
   }
 
   hasPlainPartials(): boolean {

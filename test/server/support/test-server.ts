@@ -54,6 +54,7 @@ const CONFIG: Config = {
   slowMs: 0,
   cacheMemoryBytes: 2 ** 20,
   idempotencyTtlMs: 86_400_000,
+  cache: false,
   playground: false,
   maxBodyBytes: 10_000,
   requestTimeoutMs: 60_000,

@@ -131,6 +131,10 @@ export class OwnSchemas {
         { ...TEXT, minLength: 1, maxLength: 256 },
         'Calls with the same key reach the same member of a round-robin client.',
       ),
+      cache: described(
+        closed({ ttl: described(TEXT, 'Such as `30s`, `10m` or `24h`; `0` for no cache.') }, ['ttl']),
+        'Returns the answer of an equal call for this time, instead of the time in the options of the client. Needs `--cache` on the server.',
+      ),
       ...REPLY_OPTIONS,
       include: described(
         { type: 'array', items: choice(['warnings', ...Object.keys(META_PROPERTIES)]) },

@@ -26,6 +26,12 @@ const HEADERS = {
     'Counts of what the value lacks, such as `dropped=2, defaulted=1`; absent if it lacks nothing.',
   ],
   ServerTiming: ['server-timing', TEXT, 'How long the model and the whole request took, in milliseconds (`dur`).'],
+  Cache: [
+    'x-svc-cache',
+    choice(['hit', 'miss', 'bypass']),
+    'Whether the answer is that of an earlier equal call, for calls that ask for a cache; `bypass`: no other call can have the answer.',
+  ],
+  Age: ['age', COUNT, 'The number of seconds since the answer of a hit was kept.'],
   IdempotencyReplayed: [
     'idempotency-replayed',
     { type: 'boolean' },
@@ -49,6 +55,8 @@ const CALL_HEADERS: readonly HeaderComponent[] = [
   'Cost',
   'Lossy',
   'ServerTiming',
+  'Cache',
+  'Age',
   'IdempotencyReplayed',
 ];
 
@@ -66,7 +74,7 @@ export function callHeaders(): JsonObject {
 
 /** The headers of a stream. */
 export function streamHeaders(): JsonObject {
-  return headers(['RequestId', 'IdempotencyReplayed']);
+  return headers(['RequestId', 'Cache', 'Age', 'IdempotencyReplayed']);
 }
 
 /** The headers of a value that svc parsed without a call. */

@@ -286,7 +286,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** The transport calls this once no other request in the same packet can end the call. */
   alone(): void {
-    this.guarded(() => this.#takeUnits());
+    this.#nextStep(() => this.#takeUnits());
   }
 
   /** A limited caller needs units for the call. */
@@ -305,8 +305,9 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   #claimAnswer(): void {
     const body = this.#body;
-    if (this.#finished || body === undefined) return;
-    const kept = this.replay === undefined ? undefined : keptCall(this.context, this.functionName, body);
+    const prepared = this.#prepared;
+    if (this.#finished || body === undefined || prepared === undefined) return;
+    const kept = this.replay === undefined ? undefined : keptCall(this.context, prepared, body);
     if (kept === undefined) this.#enter();
     else if (kept.ok) this.#waitForAnswer(kept.value);
     else this.fail(kept.failure);

@@ -4,6 +4,7 @@ import type { KeptAnswerFields } from '../../../logging/request-log.ts';
 import type { OwnClaim } from '../../../policy/answer-store.ts';
 import type { ErrorCode } from '../../../schema/errors.ts';
 import type { Failure } from '../../../schema/failure.ts';
+import type { PreparedCall } from '../../../runtime/call/runtime.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 import type { JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -49,94 +50,165 @@ const KEPT_FAILURES: ReadonlySet<ErrorCode> = new Set([
 /** Visible ASCII, so that a proxy cannot change it. A UUID has 36 characters. */
 const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/u;
 
-const NO_HEADERS: HeaderList = [];
-
 /** Enough to find the requests with a key in the log. */
 const LOGGED_HASH = 12;
 
+/** A key in the store. The store lets one request at a time produce the answer. */
+interface KeptKey {
+  readonly feature: 'idempotency' | 'cache';
+  readonly key: string;
+  readonly ttlMs: number;
+}
+
+/** How long a request can wait, in milliseconds: now, and in all. */
+interface Wait {
+  readonly remainingMs: () => number;
+  readonly timeoutMs: number;
+}
+
+type Taken =
+  | { readonly kind: 'kept'; readonly record: KeptRecord; readonly ageMs: number }
+  | { readonly kind: 'mine' | 'failed' }
+  | Extract<ClaimOutcome, { readonly kind: 'refused' }>;
+
 /**
- * The claims of a request on kept answers; undefined if it asks for none, as nearly all requests do. Fails if its idempotency key is
- * wrong.
+ * The claims of a request on kept answers; undefined if neither the request nor its client asks for one, as is usual. Fails if its
+ * idempotency key is wrong.
  */
 export function keptCall(
   context: RequestContext,
-  functionName: string,
+  prepared: PreparedCall,
   body: JsonBody,
 ): Result<KeptCall, Failure> | undefined {
-  const { config } = context.services;
-  const key = config.idempotencyTtlMs === 0 ? undefined : context.request.header('idempotency-key');
-  if (key === undefined) return undefined;
-  if (!IDEMPOTENCY_KEY.test(key)) return err(wrongKey());
-  return ok(new KeptCall(context, functionName, { key, body: hash(body.text) }));
+  const { idempotencyTtlMs } = context.services.config;
+  const idempotencyKey = idempotencyTtlMs === 0 ? undefined : context.request.header('idempotency-key');
+  if (idempotencyKey === undefined && prepared.cacheTtlMs === undefined) return undefined;
+  if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) return err(wrongKey());
+  return ok(new KeptCall(context, prepared, { idempotencyKey, body }));
 }
 
-/** The claim of one request on the answer that is kept under its idempotency key. */
+/**
+ * The claims of one request on kept answers: under its idempotency key first, then in the cache. A request that owns a key of the cache
+ * waits for no other key, so that no two requests wait for each other.
+ */
 export class KeptCall {
   readonly #context: RequestContext;
-  readonly #functionName: string;
-  readonly #idempotency: { readonly key: string; readonly body: string };
-  #owned: OwnClaim | undefined;
+  readonly #prepared: PreparedCall;
+  readonly #idempotencyKey: string | undefined;
+  readonly #body: JsonBody;
+  readonly #owned: Array<KeptKey & { readonly claim: OwnClaim }> = [];
+  #bodyHash: string | undefined;
   #ended = false;
-  #state: KeptAnswerFields['idempotency'];
+  #idempotency: KeptAnswerFields['idempotency'];
+  #cache: KeptAnswerFields['cache'];
+  #cacheAgeMs: number | undefined;
 
-  constructor(context: RequestContext, functionName: string, idempotency: { key: string; body: string }) {
+  constructor(
+    context: RequestContext,
+    prepared: PreparedCall,
+    { idempotencyKey, body }: { readonly idempotencyKey: string | undefined; readonly body: JsonBody },
+  ) {
     this.#context = context;
-    this.#functionName = functionName;
-    this.#idempotency = idempotency;
+    this.#prepared = prepared;
+    this.#idempotencyKey = idempotencyKey;
+    this.#body = body;
   }
 
+  /** The fields of the log line. */
   get facts(): KeptAnswerFields {
-    const idempotencyKey = hash(this.#idempotency.key).slice(0, LOGGED_HASH);
-    return this.#state === undefined ? { idempotencyKey } : { idempotency: this.#state, idempotencyKey };
+    const key = this.#idempotencyKey;
+    return {
+      ...(this.#cache === undefined ? {} : { cache: this.#cache }),
+      ...(this.#cacheAgeMs === undefined ? {} : { cacheAgeMs: Math.round(this.#cacheAgeMs) }),
+      ...(this.#idempotency === undefined ? {} : { idempotency: this.#idempotency }),
+      ...(key === undefined ? {} : { idempotencyKey: hash(key).slice(0, LOGGED_HASH) }),
+    };
   }
 
   /** The headers that tell the caller about kept answers; complete after `claim`. */
   get headers(): HeaderList {
-    return this.#state === 'replayed' ? [['idempotency-replayed', 'true']] : NO_HEADERS;
+    const headers: Array<readonly [string, string]> = [];
+    if (this.#idempotency === 'replayed') headers.push(['idempotency-replayed', 'true']);
+    if (this.#cache !== undefined) headers.push(['x-svc-cache', this.#cache]);
+    if (this.#cacheAgeMs !== undefined) headers.push(['age', String(Math.floor(this.#cacheAgeMs / 1000))]);
+    return headers;
   }
 
   /** Waits while an equal call runs, until `remainingMs` returns 0. Never rejects because of the store. */
   async claim(remainingMs: () => number, timeoutMs: number): Promise<ClaimOutcome> {
-    const { caller, services } = this.#context;
-    const { keptAnswers, metrics } = services;
-    const { key, body } = this.#idempotency;
-    // No caller gets the answer of another one.
-    const scope = hash(JSON.stringify(['idempotency', caller?.name ?? '', this.#functionName, key]));
-    const claim = await keptAnswers.claim(scope, remainingMs);
-    if (claim === 'failed') return { kind: 'run' };
-    if (claim === 'full') return { kind: 'refused', problem: problemOf(TOO_MANY_WAIT) };
-    if (claim.kind === 'busy') return { kind: 'refused', problem: stillRuns(timeoutMs) };
-    if (claim.kind === 'mine') this.#own(claim);
-    const record = claim.kind === 'kept' ? (JSON.parse(claim.answer) as KeptRecord) : undefined;
-    this.#state = record === undefined ? 'first' : record.body === body ? 'replayed' : 'conflict';
-    metrics.idempotentCall(this.#functionName, this.#state);
-    if (record === undefined) return { kind: 'run' };
-    if (this.#state === 'conflict') return { kind: 'refused', problem: conflict() };
-    return { kind: 'replay', answer: record.answer };
+    const wait: Wait = { remainingMs, timeoutMs };
+    return (await this.#claimRepeated(wait)) ?? (await this.#claimCached(wait)) ?? { kind: 'run' };
   }
 
-  /** Keeps the answer of a call that ran. */
+  /** Keeps the answer of a call that ran, or that the cache had. */
   keep(answer: KeptAnswer): void {
-    const owned = this.#owned;
-    this.#owned = undefined;
-    if (answer.kind === 'problem' && !KEPT_FAILURES.has(answer.problem.code)) owned?.release();
-    else if (owned !== undefined) {
-      const record: KeptRecord = { answer, body: this.#idempotency.body };
-      owned.keep(JSON.stringify(record), this.#context.services.config.idempotencyTtlMs);
+    for (const { claim, feature, ttlMs } of this.#owned.splice(0)) {
+      const keeps = answer.kind === 'value' || (feature === 'idempotency' && KEPT_FAILURES.has(answer.problem.code));
+      const record: KeptRecord = feature === 'idempotency' ? { answer, body: this.#bodyHash } : { answer };
+      if (keeps) claim.keep(JSON.stringify(record), ttlMs);
+      else claim.release();
     }
   }
 
   /** The request has ended: without an answer that was kept, the next equal call runs. */
   release(): void {
     this.#ended = true;
-    this.#owned?.release();
-    this.#owned = undefined;
+    for (const { claim } of this.#owned.splice(0)) claim.release();
+  }
+
+  /** Undefined if the request has no idempotency key, or is the first one with it. */
+  async #claimRepeated(wait: Wait): Promise<ClaimOutcome | undefined> {
+    if (this.#idempotencyKey === undefined) return undefined;
+    const { caller, services } = this.#context;
+    const { config, metrics } = services;
+    const { functionName } = this.#prepared;
+    this.#bodyHash = hash(this.#body.text);
+    // No caller gets the answer of another one.
+    const key = hash(JSON.stringify(['idempotency', caller?.name ?? '', functionName, this.#idempotencyKey]));
+    const taken = await this.#take({ feature: 'idempotency', key, ttlMs: config.idempotencyTtlMs }, wait);
+    if (taken.kind === 'refused') return taken;
+    if (taken.kind === 'failed') return undefined;
+    const isSame = taken.kind === 'kept' && taken.record.body === this.#bodyHash;
+    this.#idempotency = taken.kind === 'mine' ? 'first' : isSame ? 'replayed' : 'conflict';
+    metrics.idempotentCall(functionName, this.#idempotency);
+    if (taken.kind === 'mine') return undefined;
+    return isSame ? { kind: 'replay', answer: taken.record.answer } : { kind: 'refused', problem: conflict() };
+  }
+
+  /** Undefined if the call asks for no cache, or if the cache has no answer. */
+  async #claimCached(wait: Wait): Promise<ClaimOutcome | undefined> {
+    const { cacheTtlMs: ttlMs, functionName } = this.#prepared;
+    if (ttlMs === undefined) return undefined;
+    const { metrics, runtime } = this.#context.services;
+    const identity = ttlMs === 0 ? undefined : runtime.identity(this.#prepared);
+    const key = identity === undefined ? undefined : hash(`cache ${identity}`);
+    const taken = key === undefined ? undefined : await this.#take({ feature: 'cache', key, ttlMs }, wait);
+    if (taken?.kind === 'refused') return taken;
+    this.#cache = taken === undefined ? 'bypass' : taken.kind === 'kept' ? 'hit' : 'miss';
+    metrics.cachedCall(functionName, this.#cache);
+    if (taken?.kind !== 'kept') return undefined;
+    const { answer } = taken.record;
+    this.#cacheAgeMs = taken.ageMs;
+    this.keep(answer);
+    return { kind: 'replay', answer };
+  }
+
+  async #take(place: KeptKey, { remainingMs, timeoutMs }: Wait): Promise<Taken> {
+    const claim = await this.#context.services.keptAnswers.claim(place.key, remainingMs);
+    if (claim === 'failed') return { kind: 'failed' };
+    if (claim === 'full') return { kind: 'refused', problem: problemOf(TOO_MANY_WAIT) };
+    if (claim.kind === 'busy') return { kind: 'refused', problem: stillRuns(timeoutMs) };
+    if (claim.kind === 'mine') {
+      this.#own(place, claim);
+      return { kind: 'mine' };
+    }
+    return { kind: 'kept', record: JSON.parse(claim.answer) as KeptRecord, ageMs: claim.ageMs };
   }
 
   /** The caller can leave before the claim succeeds. */
-  #own(claim: OwnClaim): void {
+  #own(place: KeptKey, claim: OwnClaim): void {
     if (this.#ended) claim.release();
-    else this.#owned = claim;
+    else this.#owned.push({ ...place, claim });
   }
 }
 
@@ -163,7 +235,6 @@ function conflict(): Problem {
 }
 
 function stillRuns(timeoutMs: number): Problem {
-  const message =
-    'The call with this Idempotency-Key still runs: the request waited for its answer until its own time was over.';
+  const message = 'An equal call still runs: the request waited for its answer until its own time was over.';
   return problemOf({ code: 'timeout', message, timer: 'total', afterMs: Math.round(timeoutMs) });
 }

@@ -5,19 +5,24 @@ import { parse } from 'yaml';
 /** The folder of the chart, relative to the root of the project. */
 export const CHART = 'deploy/helm/svc';
 
-const read = (path: string): string => readFileSync(`${CHART}/${path}`, 'utf8');
+/** The values that `values.yaml` of a chart declares. */
+export function defaultsOf(chart: string): Readonly<Record<string, unknown>> {
+  return parse(readFileSync(`${chart}/values.yaml`, 'utf8')) as Record<string, unknown>;
+}
 
-/** The values that `values.yaml` declares. */
-export const DEFAULTS: Readonly<Record<string, unknown>> = parse(read('values.yaml'));
+/** The schema with which Helm checks the values of a chart. */
+export function schemaOf(chart: string): object {
+  return JSON.parse(readFileSync(`${chart}/values.schema.json`, 'utf8')) as object;
+}
 
-/** The schema with which Helm checks values. */
-export const SCHEMA: unknown = JSON.parse(read('values.schema.json'));
-export const checkValues = new Ajv({ strict: false }).compile(SCHEMA as object);
+/** The text of each template of a chart by its file name. */
+export function templatesOf(chart: string): ReadonlyMap<string, string> {
+  const folder = `${chart}/templates`;
+  return new Map(readdirSync(folder).map((name) => [name, readFileSync(`${folder}/${name}`, 'utf8')]));
+}
 
-/** The text of each template by its file name. */
-export const TEMPLATES: ReadonlyMap<string, string> = new Map(
-  readdirSync(`${CHART}/templates`).map((name) => [name, read(`templates/${name}`)]),
-);
+export const DEFAULTS = defaultsOf(CHART);
+export const checkValues = new Ajv({ strict: false }).compile(schemaOf(CHART));
 
 /** Values by their paths, as in `--set a.b=c`. */
 export type Overrides = Readonly<Record<string, unknown>>;

@@ -1,16 +1,35 @@
 import { readFileSync } from 'node:fs';
+import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { checkSources } from '../../src/compiler/compile.ts';
 import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
-import { at, checkValues, DEFAULTS, EVERYTHING, SCHEMA, TEMPLATES, valuesWith } from './chart-files.ts';
+import {
+  at,
+  CHART,
+  checkValues,
+  DEFAULTS,
+  defaultsOf,
+  EVERYTHING,
+  schemaOf,
+  templatesOf,
+  valuesWith,
+} from './chart-files.ts';
 
 // These tests read the chart without a renderer. `npm run test:manifests` renders it with Helm.
 
-const MANIFESTS = [...TEMPLATES].filter(([name]) => name.endsWith('.yaml'));
-const ALL = [...TEMPLATES.values()].join('\n');
+/** The chart inside the chart. */
+const VALKEY = `${CHART}/charts/valkey`;
+
+/** The folders of the charts, with the least number of values that each declares. */
+const CHARTS: ReadonlyArray<readonly [string, number]> = [
+  [CHART, 40],
+  [VALKEY, 6],
+];
+
+const textOf = (chart: string): string => [...templatesOf(chart).values()].join('\n');
 
 /**
  * Returns the documents of a template without its actions: lines with only an action disappear, and other actions become
@@ -24,7 +43,12 @@ function outlineOf(template: string): readonly unknown[] {
   });
 }
 
-const outlines = MANIFESTS.flatMap(([, template]) => outlineOf(template));
+function outlinesOf(chart: string): readonly unknown[] {
+  const manifests = [...templatesOf(chart)].filter(([name]) => name.endsWith('.yaml'));
+  return manifests.flatMap(([, template]) => outlineOf(template));
+}
+
+const outlines = outlinesOf(CHART);
 const deployment = outlines.find((outline) => at(outline, 'kind') === 'Deployment');
 const container = at(deployment, 'spec.template.spec.containers.0');
 
@@ -42,33 +66,28 @@ function pathsOf(values: unknown, before: string): readonly string[] {
   return entries.flatMap(([name, value]) => pathsOf(value, before === '' ? name : `${before}.${name}`));
 }
 
-function isRead(path: string): boolean {
-  return [...READ].some((read) => path === read || path.startsWith(`${read}.`));
+function matchesOf(text: string, pattern: RegExp): ReadonlySet<string> {
+  return new Set([...text.matchAll(pattern)].map(([, match = '']) => match));
 }
 
-function namesAfter(word: string): ReadonlySet<unknown> {
-  return new Set([...ALL.matchAll(new RegExp(`\\b${word} "([\\w.]+)"`, 'gu'))].map(([, name]) => name));
-}
-
-const READ = new Set([...ALL.matchAll(/\.Values\.([\w.]+)/gu)].map(([, path = '']) => path));
-
-test('values.yaml declares every value that a template reads', () => {
-  expect(READ.size).toBeGreaterThan(30);
-  expect([...READ].filter((path) => at(DEFAULTS, path) === undefined)).toEqual([]);
-});
-
-test('templates read every declared value', () => {
-  const declared = pathsOf(DEFAULTS, '');
-  expect(declared.length).toBeGreaterThan(40);
+test.each(CHARTS)('the templates of %s read every value that values.yaml declares, and no others', (chart, least) => {
+  const defaults = defaultsOf(chart);
+  const declared = pathsOf(defaults, '');
+  const read = [...matchesOf(textOf(chart), /\.Values\.([\w.]+)/gu)];
+  expect(declared.length).toBeGreaterThanOrEqual(least);
+  expect(read.filter((path) => at(defaults, path) === undefined)).toEqual([]);
+  const isRead = (path: string): boolean => read.some((other) => path === other || path.startsWith(`${other}.`));
   expect(declared.filter((path) => !isRead(path))).toEqual([]);
 });
 
-test('templates include all defined templates and no others', () => {
-  expect(namesAfter('include')).toEqual(namesAfter('define'));
+test.each(CHARTS)('the templates of %s include all defined templates and no others', (chart) => {
+  const defined = matchesOf(textOf(chart), /\bdefine "([\w.]+)"/gu);
+  expect(defined.size).toBeGreaterThan(1);
+  expect(matchesOf(textOf(chart), /\binclude "([\w.]+)"/gu)).toEqual(defined);
 });
 
-test('every block of a template has its end', () => {
-  for (const [name, template] of TEMPLATES) {
+test.each(CHARTS)('every block of a template of %s has its end', (chart) => {
+  for (const [name, template] of templatesOf(chart)) {
     const begins = template.match(/\{\{-? (?:if|with|range|define) /gu) ?? [];
     expect([name, template.match(/\{\{-? end /gu)?.length ?? 0]).toEqual([name, begins.length]);
   }
@@ -182,12 +201,38 @@ const WRONG_VALUES: ReadonlyArray<readonly [string, unknown]> = [
 ];
 
 test('the schema accepts the default values, and values that turn everything on', () => {
-  expect(SCHEMA).toMatchObject({ additionalProperties: false });
+  expect(schemaOf(CHART)).toMatchObject({ additionalProperties: false });
   expect([checkValues(DEFAULTS), checkValues(valuesWith(EVERYTHING))]).toEqual([true, true]);
 });
 
 test.each(WRONG_VALUES)('the schema refuses %s: %j', (path, value) => {
   expect(checkValues(valuesWith({ [path]: value }))).toBe(false);
+});
+
+test('by default, the chart needs no controller, no operator and no store', () => {
+  const switches = pathsOf(DEFAULTS, '').filter((path) => /(?:^|\.)enabled$/u.test(path));
+  const on = switches.filter((path) => at(DEFAULTS, path) !== false);
+  expect(on).toEqual(['podDisruptionBudget.enabled', 'metrics.enabled']);
+  expect(switches).toEqual(expect.arrayContaining(['ingress.enabled', 'autoscaling.keda.enabled', 'valkey.enabled']));
+  expect(at(DEFAULTS, 'store.existingSecret')).toBe('');
+});
+
+test('the chart contains the chart of Valkey, which accepts the values that Helm hands to it', () => {
+  const dependency = at(parse(readFileSync(`${CHART}/Chart.yaml`, 'utf8')), 'dependencies.0');
+  const { name, version } = parse(readFileSync(`${VALKEY}/Chart.yaml`, 'utf8')) as Record<string, unknown>;
+  expect(dependency).toEqual({ name, version, repository: '', condition: 'valkey.enabled' });
+  // Helm adds the condition and the global values.
+  const values = { ...defaultsOf(VALKEY), enabled: true, global: {} };
+  const checkValkey = new Ajv({ strict: false }).compile(schemaOf(VALKEY));
+  expect([checkValkey(values), checkValues(valuesWith({ valkey: values }))]).toEqual([true, true]);
+  expect(checkValkey({ ...values, maxMemory: 'much' })).toBe(false);
+});
+
+test('the URL of Valkey has the name and the port of its Service', () => {
+  const service = outlinesOf(VALKEY).find((outline) => at(outline, 'kind') === 'Service');
+  expect(at(service, 'metadata.name')).toBe('VALUE-valkey');
+  expect(at(service, 'spec.ports.0.port')).toBe(6379);
+  expect(templatesOf(CHART).get('deployment.yaml')).toContain('printf "valkey://%s-valkey:6379" .Release.Name');
 });
 
 test('the values for the Prometheus adapter serve the metric by which the chart scales', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { EVERYTHING, type Overrides } from '../deploy/chart-files.ts';
-import { rendered, type Manifest } from '../deploy/rendered-chart.ts';
+import { render, type Manifest } from './render-chart.ts';
 
 const MODULES = fileURLToPath(new URL('node_modules', import.meta.url));
 const COMPILER = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url));
@@ -59,14 +59,14 @@ const CHARTS: ReadonlyArray<readonly [string, Overrides]> = [
 ];
 
 test.each(CHARTS)('the chart %s matches the published schemas and has no unknown field', async (_, values) => {
-  const manifests = rendered(values);
+  const manifests = render(values);
   expect(manifests.length).toBeGreaterThanOrEqual(5);
   for (const manifest of manifests) await validate(manifest);
   expect(checkFields(manifests)).toBe('');
 });
 
 test('the test finds a value of the wrong type and a misspelt field', async () => {
-  const deployment = rendered().find(({ kind }) => kind === 'Deployment');
+  const deployment = render().find(({ kind }) => kind === 'Deployment');
   if (deployment === undefined) throw new Error('no deployment');
   await expect(validate({ ...deployment, spec: { replicas: 'two' } } as Manifest)).rejects.toThrow('replicas');
   expect(checkFields([{ ...deployment, spce: {} } as Manifest])).toContain('spce');

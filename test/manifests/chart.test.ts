@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { SETTINGS } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { at, EVERYTHING, type Overrides } from './chart-files.ts';
-import { rendered as render, type Manifest } from './rendered-chart.ts';
+import { at, EVERYTHING, type Overrides } from '../deploy/chart-files.ts';
+import { render, type Manifest } from './render-chart.ts';
 
 /** The values at `inner` of every entry of the list at `path`. */
 function each(value: unknown, path: string, inner: string): readonly unknown[] {
@@ -256,12 +256,10 @@ test('the URL of the store comes from a secret, which wins over a Valkey of the 
 
 test('a Valkey of the release has the name that svc calls, and only the release reaches it', () => {
   const manifests = render(EVERYTHING).filter((manifest) => !ofSvc([manifest]).includes(manifest));
-  expect(manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
-    'Deployment demo-valkey',
-    'NetworkPolicy demo-valkey',
-    'Service demo-valkey',
-  ]);
-  const [deployment, policy, service] = manifests;
+  const kinds = ['Deployment', 'NetworkPolicy', 'Service'];
+  expect(manifests.map((manifest) => manifest.kind).toSorted()).toEqual(kinds);
+  expect(new Set(manifests.map(({ metadata }) => metadata.name))).toEqual(new Set(['demo-valkey']));
+  const [deployment, policy, service] = kinds.map((kind) => manifests.find((manifest) => manifest.kind === kind));
   const labels = at(deployment, 'spec.template.metadata.labels');
   const owner = { 'app.kubernetes.io/instance': 'demo' };
   for (const path of ['spec.selector', 'spec.podSelector.matchLabels']) {

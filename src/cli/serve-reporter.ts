@@ -68,7 +68,7 @@ export class ServeReporter implements ReloadReporter {
     return {
       transport,
       workers: config.workers,
-      auth: config.apiKey === undefined && config.keyFile?.keys === undefined ? 'none' : 'key',
+      authMode: config.apiKey === undefined && config.keyFile?.keys === undefined ? 'none' : 'key',
       keys: config.keyFile?.keys?.length,
       clientRegistry: config.clientRegistry,
       logContent: config.logContent,

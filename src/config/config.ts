@@ -1,4 +1,4 @@
-import type { KeyFile } from './read-keys.ts';
+import type { KeyFile } from './key-file.ts';
 import type { PriceList } from '../schema/price-list.ts';
 import type { Setting } from './setting.ts';
 import { DEFINITIONS_SETTINGS } from './settings/definitions.ts';

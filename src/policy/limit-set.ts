@@ -1,4 +1,4 @@
-import type { CallerLimits } from '../config/read-keys.ts';
+import type { CallerLimits } from '../config/key-file.ts';
 import { DAY_MS, type Limit } from './ledger.ts';
 
 /** The limits of a caller, as in the key file and in answers. */

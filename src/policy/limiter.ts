@@ -1,5 +1,5 @@
 import { BoundedCache } from '../base/bounded-cache.ts';
-import type { CallerLimits } from '../config/read-keys.ts';
+import type { CallerLimits } from '../config/key-file.ts';
 import { NO_WINDOW, type Leases } from './leases.ts';
 import { limitSetOf, UNITS_OF_A_DOLLAR, type LimitName, type LimitSet, type NamedLimit } from './limit-set.ts';
 

@@ -1,6 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { readKeys, type KeyFile } from '../config/read-keys.ts';
+import type { KeyFile } from '../config/key-file.ts';
+import { readKeys } from '../config/read-keys.ts';
 import type { Logger } from '../logging/logger.ts';
 import { requiresKey } from './http/auth.ts';
 

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../base/invariant.ts';
 import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
-import type { KeyFile } from '../config/read-keys.ts';
+import type { KeyFile } from '../config/key-file.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';

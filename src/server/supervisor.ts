@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { KeyFile } from '../config/read-keys.ts';
+import type { KeyFile } from '../config/key-file.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';

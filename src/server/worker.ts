@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
-import type { KeyFile } from '../config/read-keys.ts';
+import type { KeyFile } from '../config/key-file.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';

@@ -89,7 +89,6 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   piscina: 'src/server',
   preact: 'src/playground',
   'prom-client': 'src/server',
-  'rate-limiter-flexible': 'src/policy',
   re2js: 'src/runtime/prompt',
   undici: 'src/runtime/model',
   'uWebSockets.js': 'src/server',

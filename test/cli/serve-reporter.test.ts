@@ -46,10 +46,10 @@ test.each([
 });
 
 test('one line at the start lists the settings that matter to an operator', () => {
-  const usual = { transport: 'node', workers: 2, auth: 'none', clientRegistry: 'open', logContent: 'short' };
+  const usual = { transport: 'node', workers: 2, authMode: 'none', clientRegistry: 'open', logContent: 'short' };
   expect(settings({})).toEqual(usual);
   const more = { SVC_PASSWORD: 'a-long-password', SVC_LOG_SAMPLE: '1%', SVC_SLOW: '10s', SVC_METRICS_PORT: '9464' };
-  expect(settings(more)).toEqual({ ...usual, auth: 'key', logSample: 0.01, slowMs: 10_000, metricsPort: 9464 });
+  expect(settings(more)).toEqual({ ...usual, authMode: 'key', logSample: 0.01, slowMs: 10_000, metricsPort: 9464 });
 });
 
 test('a start with every warning takes six lines, with the one that it prints', () => {

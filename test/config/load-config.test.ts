@@ -250,6 +250,7 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['callerShare', '101%', 'at most 100%'],
   ['onLoss', 'fail', 'one of accept, refuse'],
   ['prices', ' ', 'the path of a file'],
+  ['keys', ' ', 'the path of a file'],
   ['maxWorkerMemoryBytes', '1MiB', 'at least 33554432 bytes'],
   ['maxWorkerAgeMs', '1s', 'at least 10000ms'],
   ['metricsPort', '99999', 'a whole number from 1 to 65535'],

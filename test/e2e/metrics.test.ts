@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
 import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES, RESUME_REPLY } from './definitions.ts';
 
@@ -57,6 +59,16 @@ const PROMISED: Readonly<Record<string, string>> = {
   svc_program_info: 'hash version',
 };
 
+/** The metrics of keys, limits and the cache, which have values only with them. */
+const OF_CALLERS: Readonly<Record<string, string>> = {
+  svc_key_requests_total: 'key status',
+  svc_key_tokens_total: 'direction key',
+  svc_key_cost_usd_total: 'key',
+  svc_rate_limited_total: 'key limit',
+  svc_limit_failures_total: '',
+  svc_cached_calls_total: 'function outcome',
+};
+
 /** A function whose client is asked again. */
 const CORRECTING = `
 retry_policy Again {
@@ -104,8 +116,8 @@ afterAll(async () => {
 });
 
 /** Reads the text format; throws for any other line. */
-async function scrape(): Promise<Scrape> {
-  const response = await fetchAgain(`${server.url}/metrics`);
+async function scrape(headers: Readonly<Record<string, string>> = {}, from = server): Promise<Scrape> {
+  const response = await fetchAgain(`${from.url}/metrics`, headers);
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
   const types = new Map<string, string>();
   const helps = new Set<string>();
@@ -122,8 +134,8 @@ async function scrape(): Promise<Scrape> {
 }
 
 /** A connection can lead to a worker that was just killed. */
-async function fetchAgain(url: string): Promise<Response> {
-  return fetch(url).catch(() => fetchAgain(url));
+async function fetchAgain(url: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+  return fetch(url, { headers }).catch(() => fetchAgain(url, headers));
 }
 
 function nameOf(series: string): string {
@@ -137,6 +149,15 @@ function labelsOf(series: string): string {
     .filter((name) => name !== 'le')
     .toSorted()
     .join(' ');
+}
+
+/** Each of these metrics has a value, and exactly these labels. */
+function expectLabels(samples: Scrape['samples'], metrics: Readonly<Record<string, string>>): void {
+  for (const [name, labels] of Object.entries(metrics)) {
+    const own = [...samples.keys()].filter((series) => nameOf(series) === name);
+    expect(own.length, name).toBeGreaterThan(0);
+    for (const series of own) expect(labelsOf(series), series).toBe(labels);
+  }
 }
 
 function call(name = 'ExtractResume', more: Readonly<Record<string, string>> = {}): Promise<Response> {
@@ -166,14 +187,10 @@ test('every documented metric exists, with a name and a type by the rules of Pro
   const cooling = 'svc_client_cooling{client="Correcting"}';
   await waitUntil('the cool-down to reach the primary', async () => (await scrape()).samples.get(cooling) === 1);
   const { types, helps, samples } = await scrape();
-  expect([...types.keys()].toSorted()).toEqual(Object.keys(PROMISED).toSorted());
+  expect([...types.keys()].toSorted()).toEqual(Object.keys({ ...PROMISED, ...OF_CALLERS }).toSorted());
   expect([...helps].toSorted()).toEqual([...types.keys()].toSorted());
   for (const [name, type] of types) expect(name.endsWith('_total'), name).toBe(type === 'counter');
-  for (const [name, labels] of Object.entries(PROMISED)) {
-    const own = [...samples.keys()].filter((series) => nameOf(series) === name);
-    expect(own.length, name).toBeGreaterThan(0);
-    for (const series of own) expect(labelsOf(series), series).toBe(labels);
-  }
+  expectLabels(samples, PROMISED);
   expect(Object.fromEntries(samples)).toMatchObject({
     'svc_requests_total{function="ExtractResume",route="call",status="200"}': 3,
     'svc_requests_total{function="ExtractResume",route="call",status="500"}': 1,
@@ -198,6 +215,38 @@ test('every documented metric exists, with a name and a type by the rules of Pro
     'svc_idempotent_calls_total{function="Count",outcome="first"}': 1,
     svc_upstream_origins: expect.any(Number),
     svc_workers: 2,
+  });
+});
+
+test('keys, limits and the cache have metrics with the name of the key', async () => {
+  const sha256 = createHash('sha256').update('key-of-team-a').digest('hex');
+  const keys = { keys: [{ name: 'team-a', sha256, limits: { requests_per_minute: 2 } }] };
+  const folder = temporaryFolder({ 'keys.json': JSON.stringify(keys) });
+  const own = await startServer({
+    files: { 'correcting.svc': CORRECTING },
+    flags: ['--workers', '2', '--log-level', 'off', '--keys', join(folder, 'keys.json'), '--cache'],
+    env: { PROVIDER_URL: `${fake.url}/v1` },
+  });
+  const headers = { 'content-type': 'application/json', 'x-svc-api-key': 'key-of-team-a' };
+  const body = JSON.stringify({ svc_options: { cache: { ttl: '1m' } } });
+  fake.script(reply('3', { usage: USAGE }));
+  const statuses: number[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    const answer = await fetch(`${own.url}/call/Count`, { method: 'POST', headers, body });
+    statuses.push(answer.status);
+    await answer.text();
+  }
+  expect(statuses).toEqual([200, 200, 429]);
+  const { samples } = await scrape(headers, own);
+  await own.stop();
+  expectLabels(samples, OF_CALLERS);
+  expect(Object.fromEntries(samples)).toMatchObject({
+    'svc_key_requests_total{key="team-a",status="200"}': 2,
+    'svc_key_tokens_total{key="team-a",direction="input"}': 12,
+    'svc_key_cost_usd_total{key="team-a"}': 0.012,
+    'svc_rate_limited_total{key="team-a",limit="requests_per_minute"}': 1,
+    'svc_cached_calls_total{function="Count",outcome="miss"}': 1,
+    'svc_cached_calls_total{function="Count",outcome="hit"}': 1,
   });
 });
 

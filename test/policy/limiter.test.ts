@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CallerLimits } from '../../src/config/read-keys.ts';
+import type { CallerLimits } from '../../src/config/key-file.ts';
 import { Estimates, Limiter, type LimitReached, type Reservation } from '../../src/policy/limiter.ts';
 import { limitSetOf, type LimitSet } from '../../src/policy/limit-set.ts';
 import { LeaseSimulation } from './lease-simulation.ts';

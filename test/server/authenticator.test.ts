@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { KeyEntry } from '../../src/config/read-keys.ts';
+import type { KeyEntry } from '../../src/config/key-file.ts';
 import { Authenticator, type ServerKeys } from '../../src/server/http/auth.ts';
 import { Caller } from '../../src/server/http/caller.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { PASSWORD_NAME, type KeyEntry, type KeyFile } from '../../config/read-keys.ts';
+import { PASSWORD_NAME, type KeyEntry, type KeyFile } from '../../config/key-file.ts';
 import { Caller } from './caller.ts';
 import type { HttpRequest } from './transport.ts';
 

@@ -1,5 +1,5 @@
 import { matchesWildcard } from '../../base/wildcard.ts';
-import type { CallerLimits, ClientRegistryPolicy, KeyEntry } from '../../config/read-keys.ts';
+import type { CallerLimits, ClientRegistryPolicy, KeyEntry } from '../../config/key-file.ts';
 
 /** The holder of a key. */
 export class Caller {

@@ -1,7 +1,7 @@
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
-import type { KeyFile } from '../../config/read-keys.ts';
+import type { KeyFile } from '../../config/key-file.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';

@@ -30,14 +30,7 @@ afterAll(async () => {
 });
 afterEach(() => fake.clear());
 
-const LIMITS = {
-  connect_timeout_ms: 300,
-  time_to_first_token_timeout_ms: 300,
-  idle_timeout_ms: 200,
-  request_timeout_ms: 500,
-};
-
-function asked(url: string, streamed: boolean, http: Readonly<Record<string, number>> = LIMITS): Promise<Asked> {
+function asked(url: string, streamed: boolean, http: Readonly<Record<string, number>> = {}): Promise<Asked> {
   const definition = clientDefinition('openai-generic', {
     base_url: url,
     model: 'm',
@@ -86,6 +79,8 @@ interface Row {
   /** Outcome of a whole reply: `ok` or the code. Absent: not tested. */
   readonly call?: string;
   readonly stream?: string;
+  /** The limits of time; absent: the default ones, which no test reaches. */
+  readonly http?: Readonly<Record<string, number>>;
   readonly retry?: AttemptFailure['retry'];
 }
 
@@ -97,7 +92,13 @@ const TABLE: readonly Row[] = [
     stream: 'client_error',
     retry: 'always',
   },
-  { name: 'an endless stream', behaviour: endless, stream: 'timeout request', retry: 'always' },
+  {
+    name: 'an endless stream',
+    behaviour: endless,
+    stream: 'timeout request',
+    http: { request_timeout_ms: 500 },
+    retry: 'always',
+  },
   {
     name: 'an error object with status 200',
     behaviour: status(200, { error: { message: 'no' } }),
@@ -118,8 +119,8 @@ const CASES = TABLE.flatMap((row) => [
   ...(row.stream === undefined ? [] : [{ ...row, mode: 'stream', outcome: row.stream }]),
 ]);
 
-test.each(CASES)('$mode: $name -> $outcome', async ({ behaviour, mode, outcome, retry }) => {
-  const { result } = await asked(fake.at('fault', behaviour), mode === 'stream');
+test.each(CASES)('$mode: $name -> $outcome', async ({ behaviour, mode, outcome, http, retry }) => {
+  const { result } = await asked(fake.at('fault', behaviour), mode === 'stream', http);
   expect(result.ok ? 'ok' : code(result.failure)).toBe(outcome);
   const actual = result.ok ? undefined : result.failure.retry;
   expect(retry ?? actual).toBe(actual);

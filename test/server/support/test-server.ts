@@ -1,5 +1,5 @@
 import type { Config } from '../../../src/config/config.ts';
-import type { CallerLimits } from '../../../src/config/read-keys.ts';
+import type { CallerLimits } from '../../../src/config/key-file.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
 import { BodyBudget } from '../../../src/server/http/body-budget.ts';

@@ -14,6 +14,8 @@ declare module 'autocannon' {
     readonly overallRate?: number;
     /** Seconds after which one request counts as failed. */
     readonly timeout: number;
+    /** Changes each request before it is sent. */
+    readonly requests?: ReadonlyArray<{ readonly setupRequest: (request: object) => object }>;
   }
 
   export interface Histogram {

@@ -1,49 +1,18 @@
 import { EventEmitter, once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
-import { JSON_HEADERS, startMachines, storeBecomes, storeFailures, type Machines } from './support/machines.ts';
-import { RedisServer } from './support/redis-server.ts';
+import { useCluster } from './support/cluster.ts';
+import { JSON_HEADERS, storeBecomes, storeFailures } from './support/machines.ts';
 
-const DEFINITIONS = `
-client<llm> Main {
-  provider openai
-  options {
-    base_url "URL/v1"
-    api_key "sk-test"
-    model "m"
-    cache { ttl "10m" }
-  }
-}
-function Hi(name: string) -> string {
-  client Main
-  prompt #"Greet {{ name }}. {{ ctx.output_format }}"#
-}
-`;
+const cluster = useCluster({ client: 'cache { ttl "10m" }', flags: ['--cache'] });
 
-let fake: FakeProvider;
-let redis: RedisServer;
-let machines: Machines;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  redis = await RedisServer.start();
-  const files = { 'a.svc': DEFINITIONS.replaceAll('URL', fake.url) };
-  machines = await startMachines({ files, flags: ['--cache'], env: { SVC_STORE: redis.url } });
-  await storeBecomes(machines, 'up');
-});
-
-afterAll(async () => {
-  await machines.stop();
-  await redis.kill();
-  await fake.close();
-});
-
-function call(name: string, url = machines.url): Promise<Response> {
+function call(name: string, url = cluster().machines.url): Promise<Response> {
   return fetch(`${url}/call/Hi`, { method: 'POST', headers: JSON_HEADERS, body: JSON.stringify({ name }) });
 }
 
 test('of equal calls at the same time, one asks the model, and the other machine gets its value', async () => {
+  const { fake, machines } = cluster();
   const gate = new EventEmitter();
   const open = once(gate, 'open');
   fake.answer(async (request, wire) => {
@@ -66,6 +35,7 @@ test('of equal calls at the same time, one asks the model, and the other machine
 });
 
 test('without the store, each machine has a cache of its own', async () => {
+  const { fake, machines, redis } = cluster();
   fake.clear();
   fake.answer(reply('Hello Grace'));
   await redis.kill();

@@ -1,60 +1,25 @@
 import { EventEmitter, once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
-import { JSON_HEADERS, startMachines, storeBecomes, storeFailures, type Machines } from './support/machines.ts';
-import { RedisServer } from './support/redis-server.ts';
+import { useCluster } from './support/cluster.ts';
+import { JSON_HEADERS, metricOf, storeBecomes, storeFailures } from './support/machines.ts';
 
-const DEFINITIONS = `
-client<llm> Main {
-  provider openai
-  options {
-    base_url "URL/v1"
-    api_key "sk-test"
-    model "m"
-  }
-}
-function Hi(name: string) -> string {
-  client Main
-  prompt #"Greet {{ name }}. {{ ctx.output_format }}"#
-}
-`;
-
-let fake: FakeProvider;
-let redis: RedisServer;
-let machines: Machines;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  redis = await RedisServer.start();
-  const files = { 'a.svc': DEFINITIONS.replaceAll('URL', fake.url) };
-  machines = await startMachines({ files, env: { SVC_STORE: redis.url } });
-  await storeBecomes(machines, 'up');
-});
-
-afterAll(async () => {
-  await machines.stop();
-  await redis.kill();
-  await fake.close();
-});
+const cluster = useCluster();
 
 /** Sends a call with an idempotency key. */
-function call(key: string, name: string, url = machines.url): Promise<Response> {
+function call(key: string, name: string, url = cluster().machines.url): Promise<Response> {
   const headers = { ...JSON_HEADERS, 'idempotency-key': key };
   return fetch(`${url}/call/Hi`, { method: 'POST', headers, body: JSON.stringify({ name }) });
 }
 
 /** The calls that both machines answer now. */
-async function inFlight(): Promise<number> {
-  const texts = await Promise.all(
-    machines.servers.map(async ({ url }) => (await fetch(`${url}/metrics`, { headers: JSON_HEADERS })).text()),
-  );
-  return texts
-    .flatMap((text) => [...text.matchAll(/^svc_requests_in_flight\{route="call"\} (\d+)$/gmu)])
-    .reduce((sum, [, count]) => sum + Number(count), 0);
+function inFlight(): Promise<number> {
+  return metricOf(cluster().machines, 'svc_requests_in_flight{route="call"}');
 }
 
 test('of 100 concurrent calls with one key, one asks the model, on whichever machine they arrive', async () => {
+  const { fake, machines } = cluster();
   fake.clear();
   const gate = new EventEmitter();
   const open = once(gate, 'open');
@@ -79,6 +44,7 @@ test('of 100 concurrent calls with one key, one asks the model, on whichever mac
 });
 
 test('another machine replays an answer, and refuses another body', async () => {
+  const { fake, machines, redis } = cluster();
   fake.clear();
   fake.answer(reply('Hello Grace'));
   const [one, two] = machines.servers;
@@ -94,6 +60,7 @@ test('another machine replays an answer, and refuses another body', async () => 
 });
 
 test('without the store, calls with keys are answered, and the machine that answered replays', async () => {
+  const { fake, machines, redis } = cluster();
   await redis.kill();
   await storeBecomes(machines, 'down');
   fake.clear();

@@ -102,10 +102,17 @@ export async function storeBecomes(machines: Machines, ...states: readonly strin
  * The operations of this kind that the store did not answer in time, on all machines. Each can cost what the store would have
  * prevented, such as a second call to the model: a busy test machine makes the store slow, and svc then goes on without it.
  */
-export async function storeFailures({ servers }: Machines, operation: string): Promise<number> {
+export function storeFailures(machines: Machines, operation: string): Promise<number> {
+  return metricOf(machines, 'svc_store_failures_total', `operation="${operation}"`);
+}
+
+/** The sum of a metric over all machines, of the series with this label if one is given. */
+export async function metricOf({ servers }: Machines, name: string, label = ''): Promise<number> {
   const texts = await Promise.all(
     servers.map(async ({ url }) => (await fetch(`${url}/metrics`, { headers: JSON_HEADERS })).text()),
   );
-  const line = new RegExp(`^svc_store_failures_total\\{operation="${operation}",[^}]*\\} (\\d+)$`, 'gmu');
-  return texts.flatMap((text) => [...text.matchAll(line)]).reduce((sum, [, count]) => sum + Number(count), 0);
+  const series = texts
+    .flatMap((text) => text.split('\n'))
+    .filter((line) => line.startsWith(name) && line.includes(label));
+  return series.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
 }

@@ -1,0 +1,109 @@
+// Entry file: CPU time of a small call with keys, limits, idempotency keys and the cache, embedded and with a store on loopback,
+// in the primary and the workers together. Each round measures all servers in turn, and the median of the rounds counts.
+import autocannon from 'autocannon';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { end, freePort, start } from './child-process.ts';
+import { BODY, median } from './load.ts';
+import { cpuMicrosOf } from './process-usage.ts';
+import { number, table } from './report.ts';
+import { setStage, type Side } from './sides.ts';
+
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '12000' }, rounds: { type: 'string', default: '7' } },
+});
+const REQUESTS = Number(values.requests);
+const ROUNDS = Number(values.rounds);
+
+const KEY = 'svc_key-of-the-bench';
+const REDIS = '/usr/bin/redis-server';
+
+interface Subject {
+  readonly name: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Makes each request different: a header of this name gets a new value. */
+  readonly freshHeader?: string;
+  readonly body?: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'svc-callers-'));
+const limits = { requests_per_minute: 1e9, tokens_per_minute: 1e12, in_flight: 1e6, cost_per_day: 1e6 };
+const withKey = { 'x-svc-api-key': KEY };
+const keys = { SVC_KEYS: keyFile('keys', undefined) };
+const limited = { SVC_KEYS: keyFile('limits', limits) };
+const cachedBody = JSON.stringify({ ...(JSON.parse(BODY) as object), svc_options: { cache: { ttl: '10m' } } });
+const port = await freePort();
+const redis = existsSync(REDIS)
+  ? start({ program: REDIS, args: ['--port', String(port), '--save', '', '--dir', folder, '--bind', '127.0.0.1'] })
+  : undefined;
+const store = { SVC_STORE: `redis://127.0.0.1:${port}` };
+
+const SUBJECTS: readonly Subject[] = [
+  { name: 'all of it off' },
+  { name: 'a key', env: keys, headers: withKey },
+  { name: 'a key with four limits', env: limited, headers: withKey },
+  { name: 'a value from the cache', env: { SVC_CACHE: 'true' }, body: cachedBody },
+  { name: 'a new idempotency key', freshHeader: 'idempotency-key' },
+  ...(redis === undefined
+    ? []
+    : [
+        { name: 'four limits, store', env: { ...limited, ...store }, headers: withKey },
+        { name: 'a value from the cache, store', env: { SVC_CACHE: 'true', ...store }, body: cachedBody },
+        { name: 'a new idempotency key, store', env: store, freshHeader: 'idempotency-key' },
+      ]),
+];
+
+let sent = 0;
+const stages = await Promise.all(SUBJECTS.map(({ env = {} }) => setStage({ sides: ['svc'], env })));
+try {
+  const sides = stages.flatMap((stage) => stage.sides);
+  const samples: number[][] = sides.map(() => []);
+  for (let round = -2; round < ROUNDS; round += 1) {
+    for (const [index, side] of sides.entries()) {
+      const micros = await cpuPerCall(side, SUBJECTS[index] ?? { name: '' });
+      // The first two rounds warm up.
+      if (round >= 0) samples[index]?.push(micros);
+    }
+  }
+  const rows = samples.map((own, index) => {
+    const ratios = own.map((micros, round) => micros / (samples[0]?.[round] ?? Number.NaN));
+    return [SUBJECTS[index]?.name ?? '', number(median(own)), number(median(ratios))];
+  });
+  console.log(`\n${table([['call', 'CPU µs', 'ratio'], ...rows])}`);
+} finally {
+  await Promise.all(stages.map((stage) => stage.end()));
+  if (redis !== undefined) await end(redis);
+  rmSync(folder, { recursive: true });
+}
+
+function keyFile(name: string, ofKey: object | undefined): string {
+  const path = join(folder, `${name}.json`);
+  const sha256 = createHash('sha256').update(KEY).digest('hex');
+  writeFileSync(path, JSON.stringify({ keys: [{ name: 'bench', sha256, limits: ofKey }] }));
+  return path;
+}
+
+async function cpuPerCall(side: Side, { headers = {}, freshHeader, body = BODY }: Subject): Promise<number> {
+  const common = { 'content-type': 'application/json', ...headers };
+  const fresh = (request: object) => {
+    sent += 1;
+    return { ...request, headers: { ...common, [freshHeader ?? '']: `call-${sent}` } };
+  };
+  const before = cpuMicrosOf(side.pid);
+  const { errors, timeouts, non2xx, requests } = await autocannon({
+    url: `${side.url}/call/Small`,
+    method: 'POST',
+    headers: common,
+    body,
+    connections: 32,
+    amount: REQUESTS,
+    timeout: 60,
+    ...(freshHeader === undefined ? {} : { requests: [{ setupRequest: fresh }] }),
+  });
+  if (errors + timeouts + non2xx > 0) throw new Error(`${side.url}: ${errors + timeouts + non2xx} calls failed`);
+  return (cpuMicrosOf(side.pid) - before) / requests.total;
+}

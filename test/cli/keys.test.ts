@@ -71,6 +71,12 @@ test.each([
   expect(ended.error).toContain(message);
 });
 
+test('a file that cannot be written is one sentence, and no key is printed', async () => {
+  const { code, out, error } = await svc('keys', 'create', 'a', '--keys', 'missing/keys.yaml');
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(error).toBe('svc: "missing/keys.yaml" cannot be written: its directory does not exist\n');
+});
+
 test('a server does not start with a key file that has a mistake', async () => {
   writeFileSync('keys.yaml', 'keys: [{name: a}]');
   const { code, error } = await svc('serve', '--keys', 'keys.yaml');

@@ -89,6 +89,7 @@ const FAILURES = [
   ['fmt', 'fmt broken'],
   ['fmt', 'fmt --check unformatted'],
   ['serve', 'serve broken --port 0'],
+  ['keys', 'keys create a --keys missing/keys.yaml'],
   ['healthcheck', 'healthcheck --port PORT'],
   ['logs', 'logs missing.log'],
   ['batch', 'batch F --in rows.jsonl --out answers.jsonl'],

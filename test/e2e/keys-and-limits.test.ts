@@ -248,7 +248,7 @@ test('calls in flight count over all workers, and those of a worker that dies ar
   const calls = Array.from({ length: 20 }, call);
   await waitUntil('all but four are refused', () => statuses.length === 16);
   expect(statuses).toEqual(Array.from({ length: 16 }, () => 429));
-  expect(fake.requests).toHaveLength(4);
+  await waitUntil('the model to be asked by the four', () => fake.requests.length === 4);
   const state = (await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number; state: string }> };
   for (const { pid } of state.workers.filter((worker) => worker.state === 'serving')) process.kill(pid, 'SIGKILL');
   await waitUntil('the calls of the dead workers end', () => statuses.length === 20);

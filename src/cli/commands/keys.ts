@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { writeFault } from '../../base/write-fault.ts';
 import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
 import { yamlPackage } from '../../config/yaml-package.ts';
 import type { Invocation } from '../invocation.ts';
@@ -70,9 +71,13 @@ function append(file: string, entry: object): string | undefined {
   if (!after.ok) return after.failure;
   // A server that reads the file meanwhile gets all of it. Only its owner can read a new file.
   const temporary = `${file}.${process.pid}.tmp`;
-  writeFileSync(temporary, added, { mode: exists ? statSync(file).mode : 0o600 });
-  renameSync(temporary, file);
-  return undefined;
+  try {
+    writeFileSync(temporary, added, { mode: exists ? statSync(file).mode : 0o600 });
+    renameSync(temporary, file);
+    return undefined;
+  } catch (error) {
+    return `${JSON.stringify(file)} cannot be written: ${writeFault(error)}`;
+  }
 }
 
 function appendYaml(text: string, entry: object): string {

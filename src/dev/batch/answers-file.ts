@@ -9,7 +9,6 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
-import { messageOf } from '../../base/invariant.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Answer, AnsweredRow, AnswerFormat } from './answer-format.ts';
 import { RowSet } from './row-set.ts';
@@ -190,19 +189,3 @@ const LINE_FEED = Buffer.from('\n');
 function startOf({ bytes }: FileRecord): string {
   return bytes.toString('latin1', 0, START_BYTES);
 }
-
-/** The reason why a file cannot be written, as the end of a sentence. */
-export function writeFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return WRITE_FAULTS.get(code) ?? messageOf(error);
-}
-
-const WRITE_FAULTS: ReadonlyMap<string, string> = new Map([
-  ['ENOENT', 'its directory does not exist'],
-  ['EISDIR', 'it is a directory'],
-  ['EACCES', 'permission is denied'],
-  ['EROFS', 'the file system is read-only'],
-  ['ENOSPC', 'the disk is full'],
-  ['EDQUOT', 'the quota of the disk is used up'],
-  ['EPIPE', 'its reader is gone'],
-]);

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../../base/result.ts';
-import { writeFault, type AnswersFile } from './answers-file.ts';
+import { writeFault } from '../../base/write-fault.ts';
+import type { AnswersFile } from './answers-file.ts';
 import type { Answer } from './answer-format.ts';
 import type { RowCaller } from './call-in-process.ts';
 import type { InputRow, InputRows } from './input-rows.ts';

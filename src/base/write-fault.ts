@@ -1,0 +1,17 @@
+import { messageOf } from './invariant.ts';
+
+/** The reason why a file cannot be written, as the end of a sentence. */
+export function writeFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return WRITE_FAULTS.get(code) ?? messageOf(error);
+}
+
+const WRITE_FAULTS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'its directory does not exist'],
+  ['EISDIR', 'it is a directory'],
+  ['EACCES', 'permission is denied'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'the disk is full'],
+  ['EDQUOT', 'the quota of the disk is used up'],
+  ['EPIPE', 'its reader is gone'],
+]);

@@ -89,10 +89,15 @@ test('Prometheus knows the same metrics as the documentation, except those that 
   expect(families.filter((name) => !known(name))).toEqual([]);
   const scraped = new Set(families.flatMap((name) => [name, name.replace(/_(?:bucket|sum|count)$/u, '')]));
   expect([...exported.keys()].filter((name) => !scraped.has(name)).toSorted()).toEqual([
+    'svc_cached_calls_total',
     'svc_client_cool_downs_total',
     'svc_client_cooling',
     'svc_cost_usd_total',
     'svc_idempotent_calls_total',
+    'svc_key_cost_usd_total',
+    'svc_key_requests_total',
+    'svc_key_tokens_total',
+    'svc_rate_limited_total',
     'svc_reasks_total',
     'svc_repeated_attempts_total',
     'svc_reply_losses_total',

@@ -31,7 +31,7 @@ interface Subject {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-callers-'));
-const limits = { requests_per_minute: 1e9, tokens_per_minute: 1e12, in_flight: 1e6, cost_per_day: 1e6 };
+const limits = { requests_per_minute: 1e9, tokens_per_minute: 1e9, in_flight: 1e6, cost_per_day: 1e6 };
 const withKey = { 'x-svc-api-key': KEY };
 const keys = { SVC_KEYS: keyFile('keys', undefined) };
 const limited = { SVC_KEYS: keyFile('limits', limits) };

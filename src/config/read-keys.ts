@@ -199,10 +199,10 @@ function limitFault(name: (typeof LIMIT_MEMBERS)[number], value: unknown): strin
   if (value === undefined) return undefined;
   if (name === 'cost_per_day') {
     if (typeof value === 'number' && value > 0 && value <= LARGEST_COST) return undefined;
-    return `"${name}" is ${shownValue(value)}. Write US dollars, more than 0, such as 12.5.`;
+    return `"${name}" is ${shownValue(value)}. Write US dollars, more than 0 and at most ${LARGEST_COST}, such as 12.5.`;
   }
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LARGEST_COUNT) return undefined;
-  return `"${name}" is ${shownValue(value)}. Write a whole number of at least 1; to stop a key, set "disabled: true".`;
+  return `"${name}" is ${shownValue(value)}. Write a whole number from 1 to ${LARGEST_COUNT}; to stop a key, set "disabled: true".`;
 }
 
 const EXPIRY = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/u;

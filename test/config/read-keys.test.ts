@@ -84,10 +84,13 @@ const FAULTS: ReadonlyArray<readonly [string, string]> = [
   [`keys: [{${A}, limits: {rpm: 5}}]`, '"limits" has an unknown member "rpm". '],
   [
     `keys: [{${A}, limits: {in_flight: 0}}]`,
-    '"in_flight" is 0. Write a whole number of at least 1; to stop a key, set "disabled: true".',
+    '"in_flight" is 0. Write a whole number from 1 to 1000000000; to stop a key, set "disabled: true".',
   ],
   [`keys: [{${A}, limits: {requests_per_minute: 1.5}}]`, '"requests_per_minute" is 1.5. Write a whole number'],
-  [`keys: [{${A}, limits: {cost_per_day: 0}}]`, '"cost_per_day" is 0. Write US dollars, more than 0, such as 12.5.'],
+  [
+    `keys: [{${A}, limits: {cost_per_day: 0}}]`,
+    '"cost_per_day" is 0. Write US dollars, more than 0 and at most 1000000, such as 12.5.',
+  ],
   [`keys: [{${A}, limits: {cost_per_day: .inf}}]`, '"cost_per_day" is Infinity. '],
   [
     `keys: [{${A}, expires: tomorrow}]`,

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { PASSWORD_NAME, type KeyEntry, type KeyFile } from '../../config/key-file.ts';
 import { Caller } from './caller.ts';
 import type { HttpRequest } from './transport.ts';
@@ -101,8 +101,9 @@ function find(keys: ReadonlyMap<string, KnownKey>, given: Buffer): KnownKey | un
   return found !== undefined && timingSafeEqual(found.digest, given) ? found : undefined;
 }
 
+/** One call takes half the time of a hash object. */
 function digest(text: string, encoding: 'latin1' | 'utf8'): Buffer {
-  return createHash('sha256').update(text, encoding).digest();
+  return hash('sha256', encoding === 'utf8' ? text : Buffer.from(text, encoding), 'buffer');
 }
 
 function isAscii(text: string): boolean {

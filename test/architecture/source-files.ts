@@ -11,7 +11,7 @@ export interface TextFile {
 }
 
 /** Output of tools and of git, not part of the sources. */
-const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'results']);
+const SKIPPED_FOLDERS = new Set(['.git', 'node_modules', 'dist', 'coverage', 'results', 'generated']);
 const TEXT_ENDINGS =
   /\.(?:tsx?|mjs|js|json|md|ya?ml|baml|svc|txt|sh|html|css|toml)$|(?:^|\/)(?:Dockerfile|LICENSE|run|\.[a-z]+)$/;
 

@@ -82,7 +82,7 @@ public final class WithJava {
   private void values() throws ApiException {
     PersonInput ada = new PersonInput().name("Ada").height(1.7).awake(true).mood(Mood.HAPPY);
     ada.kind(PersonInput.KindEnum.HUMAN).tags(List.of()).scores(Map.of());
-    Person person = api.readPerson(new ReadPersonRequest().text("Ada").mood(Mood.SAD).people(List.of(ada)));
+    Person person = api.readPerson(new ReadPersonRequest().text("Ada").mood(Mood.SAD).people(List.of(ada)), null);
     equal(List.of("Ada", Mood.HAPPY, Person.KindEnum.HUMAN), List.of(person.getName(), person.getMood(), person.getKind()));
     equal(10.0, person.getScores().get("math"));
     equal(null, person.getAge());
@@ -91,26 +91,26 @@ public final class WithJava {
   }
 
   private void optionals() throws ApiException {
-    equal("Ada", api.readPerson(new ReadPersonRequest().text("Ada")).getName());
-    equal("Ada", api.readPerson(new ReadPersonRequest().text("Ada").people(null).mood(null)).getName());
+    equal("Ada", api.readPerson(new ReadPersonRequest().text("Ada"), null).getName());
+    equal("Ada", api.readPerson(new ReadPersonRequest().text("Ada").people(null).mood(null), null).getName());
   }
 
   private void recursion() throws ApiException {
     TreeInput leaf = new TreeInput().label("b").children(List.of());
     TreeInput tree = new TreeInput().label("a").children(List.of(leaf)).owner(new OwnerInput().trees(List.of()));
-    Tree grown = api.grow(new GrowRequest().tree(tree));
+    Tree grown = api.grow(new GrowRequest().tree(tree), null);
     equal("leaf", grown.getChildren().get(0).getLabel());
     equal(List.of(), grown.getOwner().getTrees());
   }
 
   private void mapsOfEnums() throws ApiException {
-    var counts = api.countMoods(new CountMoodsRequest().weights(new CountMoodsRequestWeights().HAPPY(0.5)));
+    var counts = api.countMoods(new CountMoodsRequest().weights(new CountMoodsRequestWeights().HAPPY(0.5)), null);
     equal(2L, counts.getHAPPY());
     equal(1L, counts.getSAD());
   }
 
   private void checks() throws ApiException {
-    var amount = api.takeOrder(new TakeOrderRequest().text("500")).getAmount();
+    var amount = api.takeOrder(new TakeOrderRequest().text("500"), null).getAmount();
     equal(500L, amount.getValue());
     equal("succeeded", amount.getChecks().getPositive().getStatus().getValue());
     equal("failed", amount.getChecks().getSmall().getStatus().getValue());
@@ -119,27 +119,27 @@ public final class WithJava {
   private void media() throws ApiException {
     SvcImage picture = new SvcImage().url("https://example.com/a.png");
     SvcAudio sound = new SvcAudio().base64(new byte[] {0, 0, 0}).mediaType("audio/wav");
-    equal("I would rather not.", api.describe(new DescribeRequest().picture(picture).sounds(List.of(sound))));
+    equal("I would rather not.", api.describe(new DescribeRequest().picture(picture).sounds(List.of(sound)), null));
   }
 
   private void options() throws ApiException {
     SvcClient seven = new SvcClient().name("Seven").provider("offline").options(Map.of("reply", "7"));
     SvcClientRegistry registry = new SvcClientRegistry().primary("Seven").clients(List.of(seven));
-    equal(7L, api.refuse(new RefuseRequest().text("7").svcOptions(new SvcOptions().clientRegistry(registry))));
+    equal(7L, api.refuse(new RefuseRequest().text("7").svcOptions(new SvcOptions().clientRegistry(registry)), null));
   }
 
   private void mismatch() throws Exception {
-    SvcError error = refused(500, () -> api.refuse(new RefuseRequest().text("x")));
+    SvcError error = refused(500, () -> api.refuse(new RefuseRequest().text("x"), null));
     equal(List.of("validation_failure", "I would rather not."), List.of(error.getError().getValue(), error.getRawOutput()));
   }
 
   private void missingCredential() throws Exception {
-    SvcError error = refused(500, () -> api.withoutKey(new WithoutKeyRequest().text("x")));
+    SvcError error = refused(500, () -> api.withoutKey(new WithoutKeyRequest().text("x"), null));
     equal(List.of("missing_credential", "SHOP_KEY"), List.of(error.getError().getValue(), error.getVariable()));
   }
 
   private void wrongKey() throws Exception {
-    equal("Unauthorized", refused(403, () -> apiWith("wrong").refuse(new RefuseRequest().text("x"))).getError().getValue());
+    equal("Unauthorized", refused(403, () -> apiWith("wrong").refuse(new RefuseRequest().text("x"), null)).getError().getValue());
   }
 
   /** The generator knows no event streams: the request is ours, the events are of its types. */

@@ -10,6 +10,7 @@ import { problemBody } from './problem.ts';
 import { allowedOrigin, RequestContext, requestIdOf } from './request-context.ts';
 import { JSON_TYPE } from './response-head.ts';
 import type { Reject, RequestHandler } from './transport.ts';
+import { visibleNames } from './unknown-function.ts';
 
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
 
@@ -102,7 +103,7 @@ function pathNotFound(context: RequestContext, routes: Routes): void {
 
 function functionPaths({ caller, services }: RequestContext, routes: Routes): readonly string[] {
   const { config, runtime } = services;
-  const names = caller === undefined ? runtime.functionNames : runtime.functionNames.filter((fn) => caller.mayCall(fn));
+  const names = visibleNames(caller, runtime.functionNames);
   return [...routes.keys()].flatMap((name) => names.map((fn) => `${config.basePath}/${name}/${fn}`));
 }
 

@@ -18,6 +18,7 @@ export function forbidden(caller: Caller, name: string, { functionNames }: Funct
   return problem('Forbidden', `The key "${caller.name}" cannot call the function "${name}". ${near}`.trim());
 }
 
-function visibleNames(caller: Caller | undefined, names: readonly string[]): readonly string[] {
+/** The names of the functions that the caller can call. */
+export function visibleNames(caller: Caller | undefined, names: readonly string[]): readonly string[] {
   return caller === undefined ? names : names.filter((name) => caller.mayCall(name));
 }

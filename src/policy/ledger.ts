@@ -1,3 +1,5 @@
+import { setNewest } from '../base/set-newest.ts';
+
 /** A number of units that a caller can use in a window of time, or hold at the same time. */
 export interface Limit {
   /** The caller and the resource, such as `key:team-a requests_per_minute`. */
@@ -102,7 +104,6 @@ export class MemoryLedger implements Ledger {
     const now = this.#now(limit.windowMs);
     if (known !== undefined && now < known.endsAt) return known;
     this.#discardEnded(windows, now);
-    windows.delete(limit.id);
     return this.#begin(windows, limit.id, this.#nextWindow(limit.windowMs, now));
   }
 
@@ -117,11 +118,8 @@ export class MemoryLedger implements Ledger {
 
   #begin(windows: Windows, id: string, window: Omit<Window, 'taken'>): Window {
     const begun = { ...window, taken: 0 };
-    windows.set(id, begun);
-    if (windows.size > this.#maxWindows && window !== HELD) {
-      const [oldest] = windows.keys();
-      if (oldest !== undefined) windows.delete(oldest);
-    }
+    // Units that are held have to come back, so their counts stay.
+    setNewest(windows, id, begun, window === HELD ? Infinity : this.#maxWindows);
     return begun;
   }
 

@@ -1,3 +1,4 @@
+import { setNewest } from '../../base/set-newest.ts';
 import { DAY_MS, SYSTEM_CLOCK, type Clock, type Grant, type Ledger, type Limit } from '../ledger.ts';
 import type { Store } from './store.ts';
 
@@ -120,12 +121,7 @@ export class StoreLedger implements Ledger {
   }
 
   #begin({ id }: Limit, own: OwnWindow): OwnWindow {
-    this.#windows.delete(id);
-    this.#windows.set(id, own);
-    if (this.#windows.size > MAX_WINDOWS) {
-      const [oldest] = this.#windows.keys();
-      if (oldest !== undefined) this.#windows.delete(oldest);
-    }
+    setNewest(this.#windows, id, own, MAX_WINDOWS);
     return own;
   }
 

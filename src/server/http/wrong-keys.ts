@@ -1,3 +1,4 @@
+import { setNewest } from '../../base/set-newest.ts';
 import type { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import { CallerShares } from '../caller-shares.ts';
 import type { Drainable } from './drainable.ts';
@@ -61,9 +62,7 @@ export class WrongKeys {
     if (now - failures.lastAt >= FORGET_MS) failures.count = 0;
     failures.count += 1;
     failures.lastAt = now;
-    this.#failures.delete(network);
-    this.#failures.set(network, failures);
-    this.#forgetOldest();
+    setNewest(this.#failures, network, failures, MAX_ADDRESSES);
     const over = failures.count - FREE_FAILURES;
     return over <= 0 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (over - 1));
   }
@@ -88,12 +87,6 @@ export class WrongKeys {
     if (this.#waiting >= MAX_WAITING || !this.#waitingOf.take(network, 1)) return false;
     this.#waiting += 1;
     return true;
-  }
-
-  #forgetOldest(): void {
-    if (this.#failures.size <= MAX_ADDRESSES) return;
-    const [oldest] = this.#failures.keys();
-    if (oldest !== undefined) this.#failures.delete(oldest);
   }
 }
 

@@ -25,8 +25,19 @@ export interface OwnClaim {
   readonly kind: 'mine';
   /** Keeps the answer for `ttlMs` milliseconds and gives it to all who wait for it. */
   keep(answer: string, ttlMs: number): void;
-  /** There is no answer to keep: the next one who waits becomes the owner. */
+  /** Keeps no answer: the claim that waits longest becomes the owner. */
   release(): void;
+}
+
+/** Returns a claim of which only the first end has an effect. */
+export function endsOnce({ keep, release }: Pick<OwnClaim, 'keep' | 'release'>): OwnClaim {
+  let ended = false;
+  const once = (end: () => void): void => {
+    if (ended) return;
+    ended = true;
+    end();
+  };
+  return { kind: 'mine', keep: (answer, ttlMs) => once(() => keep(answer, ttlMs)), release: () => once(release) };
 }
 
 /** A store whose state the metrics show. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from './answer-store.ts';
+import { endsOnce, type AnswerCounts, type Claim, type CountedAnswerStore, type OwnClaim } from './answer-store.ts';
 
 /** Measures time and waits. A test replaces it. */
 export interface AnswerClock {
@@ -82,17 +82,10 @@ export class MemoryAnswers implements CountedAnswerStore {
   }
 
   #own(key: string): OwnClaim {
-    let ended = false;
-    const once = (end: () => void): void => {
-      if (ended) return;
-      ended = true;
-      end();
-    };
-    return {
-      kind: 'mine',
-      keep: (answer, ttlMs) => once(() => this.#keep(key, answer, ttlMs)),
-      release: () => once(() => this.#release(key)),
-    };
+    return endsOnce({
+      keep: (answer, ttlMs) => this.#keep(key, answer, ttlMs),
+      release: () => this.#release(key),
+    });
   }
 
   #keep(key: string, answer: string, ttlMs: number): void {

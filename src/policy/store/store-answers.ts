@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from '../answer-store.ts';
+import { endsOnce, type AnswerCounts, type Claim, type CountedAnswerStore, type OwnClaim } from '../answer-store.ts';
 import type { Store } from './store.ts';
 
 /** A call whose machine died is repeated by another machine after this time. The machine of a call that runs renews its lock. */
@@ -56,29 +56,21 @@ export class StoreAnswers implements CountedAnswerStore {
 
   #owned(own: OwnClaim, keys: readonly string[], token: string): OwnClaim {
     const renewal = setInterval(() => void this.#store.run('renew', keys, [token, LOCK_MS]), LOCK_MS / 3).unref();
-    let ended = false;
-    const once = (end: () => void): void => {
-      if (ended) return;
-      ended = true;
-      clearInterval(renewal);
-      end();
-    };
     const unlock = (): void => void this.#store.run('release', keys, [token]);
-    return {
-      kind: 'mine',
-      keep: (answer, ttlMs) =>
-        once(() => {
-          if (ttlMs < 1 || answer.length > LARGEST_ANSWER) unlock();
-          else void this.#store.run('keep', keys, [token, answer, Math.floor(ttlMs)]);
-          own.keep(answer, ttlMs);
-        }),
-      release: () =>
-        once(() => {
-          // First, so that the next caller of this machine finds the key free.
-          unlock();
-          own.release();
-        }),
-    };
+    return endsOnce({
+      keep: (answer, ttlMs) => {
+        clearInterval(renewal);
+        if (ttlMs < 1 || answer.length > LARGEST_ANSWER) unlock();
+        else void this.#store.run('keep', keys, [token, answer, Math.floor(ttlMs)]);
+        own.keep(answer, ttlMs);
+      },
+      release: () => {
+        clearInterval(renewal);
+        // First, so that the next caller of this machine finds the key free.
+        unlock();
+        own.release();
+      },
+    });
   }
 }
 

@@ -1,14 +1,12 @@
 import type { AnswerStore, Claim } from '../policy/answer-store.ts';
 import type { Logger } from '../logging/logger.ts';
+import { minuteWarning } from './minute-warning.ts';
 
 /**
  * How long one claim waits; then it is made again. A primary that hangs holds a call up a little longer than this, and a caller that
  * has left stops waiting within this time.
  */
 const WAIT_MS = 2_000;
-
-/** A store that fails does so for every call. */
-const WARNING_MS = 60_000;
 
 export interface KeptAnswersOptions {
   readonly store: AnswerStore;
@@ -20,15 +18,14 @@ export interface KeptAnswersOptions {
 /** Claims kept answers for the calls of one worker. */
 export class KeptAnswers {
   readonly #store: AnswerStore;
-  readonly #logger: Logger;
+  readonly #warn: (error: unknown) => void;
   readonly #limit: number;
   #claims = 0;
   #failures = 0;
-  #warnedAt = -Infinity;
 
   constructor({ store, logger, limit }: KeptAnswersOptions) {
     this.#store = store;
-    this.#logger = logger;
+    this.#warn = minuteWarning(logger, 'kept answers are not available, so calls run as if none were kept');
     this.#limit = limit;
   }
 
@@ -51,18 +48,11 @@ export class KeptAnswers {
       }
       return { kind: 'busy' };
     } catch (error) {
-      this.#failed(error);
+      this.#failures += 1;
+      this.#warn(error);
       return 'failed';
     } finally {
       this.#claims -= 1;
     }
-  }
-
-  #failed(error: unknown): void {
-    this.#failures += 1;
-    const now = performance.now();
-    if (now - this.#warnedAt < WARNING_MS) return;
-    this.#warnedAt = now;
-    this.#logger.warn({ err: error }, 'kept answers are not available, so calls run as if none were kept');
   }
 }

@@ -1,13 +1,11 @@
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Limiter } from '../policy/limiter.ts';
+import { minuteWarning } from './minute-warning.ts';
 import type { PrimaryLink } from './primary-link.ts';
 
 /** The interval at which unused units go back. */
 const SWEEP_MS = 1_000;
-
-/** How often the log states that the primary does not count. */
-const WARN_MS = 60_000;
 
 interface LimitParts {
   readonly link: Pick<PrimaryLink, 'send' | 'takeUnits'>;
@@ -24,7 +22,10 @@ export async function loadLimiter({ keyFile, workers }: Config, parts: LimitPart
     import('../policy/limiter.ts'),
   ]);
   const { link, logger, onFailure } = parts;
-  let warnedAt = Number.NEGATIVE_INFINITY;
+  const warn = minuteWarning(
+    logger,
+    'the primary does not count limits of callers; each worker keeps to its own share',
+  );
   const leases = new Leases({
     workers,
     source: {
@@ -33,9 +34,7 @@ export async function loadLimiter({ keyFile, workers }: Config, parts: LimitPart
     },
     onFailure: (error) => {
       onFailure();
-      if (performance.now() - warnedAt < WARN_MS) return;
-      warnedAt = performance.now();
-      logger.warn({ err: error }, 'the primary does not count limits of callers; each worker keeps to its own share');
+      warn(error);
     },
   });
   setInterval(() => leases.sweep(), SWEEP_MS).unref();

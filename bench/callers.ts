@@ -1,7 +1,7 @@
 // Entry file: CPU time of a small call with keys, limits, idempotency keys and the cache, embedded and with a store on loopback,
 // in the primary and the workers together. Each round measures all servers in turn, and the median of the rounds counts.
 import autocannon from 'autocannon';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ try {
 
 function keyFile(name: string, ofKey: object | undefined): string {
   const path = join(folder, `${name}.json`);
-  const sha256 = createHash('sha256').update(KEY).digest('hex');
+  const sha256 = hash('sha256', KEY);
   writeFileSync(path, JSON.stringify({ keys: [{ name: 'bench', sha256, limits: ofKey }] }));
   return path;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import type { ClientType, RetryPolicyType } from './client.ts';
 import type { FunctionType, TemplateStringType } from './function.ts';
@@ -44,7 +44,5 @@ export interface ProgramFile {
  * matters: the compiler emits them in a fixed order, and JSON keeps it.
  */
 export function programHash(program: Omit<Program, 'hash'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify({ ...program, hash: undefined }))
-    .digest('hex');
+  return hash('sha256', JSON.stringify({ ...program, hash: undefined }));
 }

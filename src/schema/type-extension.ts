@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Result } from '../base/result.ts';
 import { indexDefinitions } from './definition-index.ts';
 import type { Definitions } from './program.ts';
@@ -26,7 +26,7 @@ export interface TypeRequest {
 
 /** Returns the key under which caches keep the outcome of a request. */
 export function typeRequestHash({ functionName, builder }: TypeRequest): string {
-  return createHash('sha256').update(`${functionName} ${builder}`).digest('base64url');
+  return hash('sha256', `${functionName} ${builder}`, 'base64url');
 }
 
 /** An extension, as a function needs it. */

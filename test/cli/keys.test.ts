@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -8,7 +8,7 @@ import { inEmptyDirectory, svc } from './command-line.ts';
 inEmptyDirectory();
 
 function sha256(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 test('a new key has 32 random bytes, and its entry the hash', async () => {

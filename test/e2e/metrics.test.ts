@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
@@ -219,7 +219,7 @@ test('every documented metric exists, with a name and a type by the rules of Pro
 });
 
 test('keys, limits and the cache have metrics with the name of the key', async () => {
-  const sha256 = createHash('sha256').update('key-of-team-a').digest('hex');
+  const sha256 = hash('sha256', 'key-of-team-a');
   const keys = { keys: [{ name: 'team-a', sha256, limits: { requests_per_minute: 2 } }] };
   const folder = temporaryFolder({ 'keys.json': JSON.stringify(keys) });
   const own = await startServer({

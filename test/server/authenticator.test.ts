@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { KeyEntry } from '../../src/config/key-file.ts';
 import { Authenticator, type ServerKeys } from '../../src/server/http/auth.ts';
 import { Caller } from '../../src/server/http/caller.ts';
 
 function entry(name: string, key: string, more: Partial<KeyEntry> = {}): KeyEntry {
-  return { name, sha256: createHash('sha256').update(key).digest('hex'), ...more };
+  return { name, sha256: hash('sha256', key), ...more };
 }
 
 function authenticator(keys: ServerKeys, now = 1_000) {

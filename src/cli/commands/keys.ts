@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { writeFault } from '../../base/write-fault.ts';
 import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
@@ -18,7 +18,7 @@ export function keysCommand(invocation: Invocation): ExitCode {
   const { functions, expires } = entry;
   const complete = {
     name: entry.name,
-    sha256: createHash('sha256').update(key).digest('hex'),
+    sha256: hash('sha256', key),
     ...(functions !== undefined && { functions }),
     ...(expires !== undefined && { expires }),
   };

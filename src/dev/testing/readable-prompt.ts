@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { JsonObject } from '../../base/json.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
 
@@ -14,9 +14,5 @@ function readablePart(part: MessagePart): JsonObject {
   const type = source.mediaType === undefined ? {} : { media_type: source.mediaType };
   if (source.kind === 'url') return { [media]: { url: source.url, ...type }, ...metadata };
   const content = Buffer.from(source.data, 'base64');
-  return { [media]: { sha256: sha256(content), bytes: content.length, ...type }, ...metadata };
-}
-
-export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
+  return { [media]: { sha256: hash('sha256', content), bytes: content.length, ...type }, ...metadata };
 }

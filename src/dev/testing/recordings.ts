@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
-import { readablePrompt, sha256 } from './readable-prompt.ts';
+import { readablePrompt } from './readable-prompt.ts';
 
 /** Identifies the replies to one prompt: the function, the client that is asked, and the messages. */
 export interface RecordingKey {
@@ -105,7 +106,7 @@ function filePrefix({ functionName, client }: RecordingKey): string {
 }
 
 function fileName(key: RecordingKey, prompt: JsonValue): string {
-  const digest = sha256(JSON.stringify([key.functionName, key.client, prompt]));
+  const digest = hash('sha256', JSON.stringify([key.functionName, key.client, prompt]));
   return `${filePrefix(key)}${digest.slice(0, 16)}.json`;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Program } from '../../schema/program.ts';
@@ -47,6 +47,6 @@ export function createExtendedTypes(
     },
     renderer: createPromptRenderer(extended, () => validators.of(fn.name).createFits()),
     replies: new FunctionReplies(fn, definitions, compileCountedCondition),
-    extension: { hash: createHash('sha256').update(json).digest('base64url'), json },
+    extension: { hash: hash('sha256', json, 'base64url'), json },
   };
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { ContentEncoding } from './response-head.ts';
@@ -45,5 +45,5 @@ export function loadAsset(file: string, contentType: string, contentSecurityPoli
 
 /** Returns a validator of the bytes, for an etag. */
 export function tagOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return hash('sha256', bytes, 'base64url').slice(0, 22);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
 import { startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
@@ -59,7 +59,7 @@ function Hi(name: string) -> string {
 /** Writes a key file with an entry for each name; the values are further lines of the entry. */
 export function writeKeys(path: string, entries: Readonly<Record<string, string>>): void {
   const lines = Object.entries(entries).map(([name, more]) => {
-    const sha256 = createHash('sha256').update(keyOf(name)).digest('hex');
+    const sha256 = hash('sha256', keyOf(name));
     return `  - name: ${name}\n    sha256: "${sha256}"\n${more}`;
   });
   writeFileSync(path, `keys:\n${lines.join('')}`);

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Config } from '../../../src/config/config.ts';
 import type { LimitSet } from '../../../src/policy/limit-set.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { GREET, JSON_HEADERS, KEY, type Row } from './row.ts';
 
 function sha256(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 const KEYS: Partial<Config> = {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AnswerStore } from '../../../src/policy/answer-store.ts';
 import { err } from '../../../src/base/result.ts';
 import { lossySuccess, REPORT, success, WARNINGS } from '../support/scripted-runtime.ts';
@@ -13,7 +13,7 @@ const IDEMPOTENCY_KEY_RULE = 'has to have 1 to 255 visible ASCII characters, wit
 /** A store with the answer "kept" to a request with this body. */
 function keptFor(body: string): AnswerStore['claim'] {
   const answer = { kind: 'value', json: '"kept"', headers: [['x-svc-client', 'Kept']] };
-  const record = { answer, body: createHash('sha256').update(body).digest('hex') };
+  const record = { answer, body: hash('sha256', body) };
   return () => Promise.resolve({ kind: 'kept', answer: JSON.stringify(record), ageMs: 5_000 });
 }
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 export interface AwsCredentials {
   readonly accessKeyId: string;
@@ -35,7 +35,7 @@ export class AwsSigner {
     const signed = { ...request.headers, host: request.host, 'x-amz-date': time, ...token };
     const names = Object.keys(signed).toSorted();
     const scope = `${time.slice(0, 8)}/${request.region}/${request.service}/aws4_request`;
-    const text = `${ALGORITHM}\n${time}\n${scope}\n${sha256(canonicalRequest(request, names, signed))}`;
+    const text = `${ALGORITHM}\n${time}\n${scope}\n${hash('sha256', canonicalRequest(request, names, signed))}`;
     const signature = hmac(this.#keyFor(scope, credentials.secretAccessKey), text).toString('hex');
     const credential = `Credential=${credentials.accessKeyId}/${scope}`;
     return {
@@ -63,7 +63,7 @@ function canonicalRequest(
 ): string {
   const [path = '/', query = ''] = request.path.split('?');
   const lines = names.map((name) => `${name}:${(headers[name] ?? '').trim()}\n`).join('');
-  return `POST\n${canonicalPath(path)}\n${query}\n${lines}\n${names.join(';')}\n${sha256(request.body)}`;
+  return `POST\n${canonicalPath(path)}\n${query}\n${lines}\n${names.join(';')}\n${hash('sha256', request.body)}`;
 }
 
 /** Every service except S3 signs the path with each segment encoded again. */
@@ -78,8 +78,4 @@ function canonicalPath(path: string): string {
 
 function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { invariant } from '../../../base/invariant.ts';
 import type { ClientPlan, RoundRobinPlan } from './client-plan.ts';
 
@@ -34,6 +34,6 @@ const HASH_BYTES = 6;
 
 /** A number between 0 and 1, both excluded, that is the same in all processes. */
 function fractionOf(texts: readonly string[]): number {
-  const hash = createHash('sha256').update(JSON.stringify(texts)).digest();
-  return (hash.readUIntBE(0, HASH_BYTES) + 0.5) / 2 ** (8 * HASH_BYTES);
+  const digest = hash('sha256', JSON.stringify(texts), 'buffer');
+  return (digest.readUIntBE(0, HASH_BYTES) + 0.5) / 2 ** (8 * HASH_BYTES);
 }

@@ -3,15 +3,15 @@ import type { RunFailure } from '../run-failure.ts';
 import { decimal } from '../../schema/price-list.ts';
 import { memberTexts } from './json-members.ts';
 
-/** What became of one row. */
+/** The outcome of one row. */
 export interface Answer {
   /** The JSON text of the value, without line breaks. */
   readonly value?: string;
-  /** Present if there is no value. */
+  /** Absent for a row with a value. */
   readonly failure?: RunFailure;
-  readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number };
-  /** US dollars. Absent if a count, or a price, is unknown. */
-  readonly cost?: number;
+  readonly usage?: { readonly inputTokens?: number | undefined; readonly outputTokens?: number | undefined };
+  /** US dollars; undefined if a count, or a price, is unknown. */
+  readonly cost?: number | undefined;
 }
 
 /** A record of a file of answers, as far as a resumed batch needs it. */

@@ -19,8 +19,8 @@ export async function describeServer(client: ServerClient): Promise<Result<Serve
     const { status, headers } = await client.send('/_debug/status');
     if (status === 403) return err(WRONG_KEY);
     const hash = headers['x-svc-program'];
-    const openapi = objectIn((await client.send('/openapi.json')).text);
-    if (typeof hash === 'string' && openapi !== undefined) return ok({ openapi, hash });
+    const openapi = jsonIn((await client.send('/openapi.json')).text);
+    if (typeof hash === 'string' && isJsonObject(openapi)) return ok({ openapi: openapi as JsonObject, hash });
     return err(`${client.url} is not a server of svc: /_debug/status has status ${status}.`);
   } catch (error) {
     return err(`the server ${client.url} cannot be reached: ${reasonOf(error)}.`);
@@ -79,15 +79,16 @@ export class ServerCaller implements RowCaller {
         if (!this.#retries(reasonOf(error))) return { stop: this.#unreachable(reasonOf(error)) };
         continue;
       }
-      const { status, text } = answer;
+      const { status } = answer;
       const refusedFor = status === 429 || status === 503 ? retryAfterMs(answer) : undefined;
       if (refusedFor !== undefined) {
         this.#unreached = 0;
         await this.#wait(refusedFor, `it asks to wait (status ${status})`);
         continue;
       }
-      const problem = status === 200 ? undefined : problemIn(text);
-      if (status === 200 && isJson(text)) return this.#answered(answer);
+      const json = jsonIn(answer.text);
+      if (status === 200 && json !== undefined) return this.#answered(answer, json);
+      const problem = status === 200 ? undefined : problemIn(json);
       if (problem === undefined) {
         // Not from svc, but from a gateway in front of it.
         const reason = `status ${status} without an error of svc`;
@@ -112,9 +113,9 @@ export class ServerCaller implements RowCaller {
     return Promise.resolve();
   }
 
-  #answered(answer: ServerAnswer): Answer {
+  #answered(answer: ServerAnswer, value: unknown): Answer {
     this.#unreached = 0;
-    const oneLine = /[\r\n]/u.test(answer.text) ? JSON.stringify(JSON.parse(answer.text)) : answer.text;
+    const oneLine = /[\r\n]/u.test(answer.text) ? JSON.stringify(value) : answer.text;
     return { value: oneLine, ...usedBy(answer) };
   }
 
@@ -168,35 +169,27 @@ function retryAfterMs({ headers }: ServerAnswer): number | undefined {
 }
 
 function usedBy({ headers }: ServerAnswer): Pick<Answer, 'usage' | 'cost'> {
-  const [inputTokens, outputTokens, cost] = ['x-svc-input-tokens', 'x-svc-output-tokens', 'x-svc-cost'].map((name) => {
+  const number = (name: string): number | undefined => {
     const value = Number(headers[name] ?? Number.NaN);
     return Number.isNaN(value) ? undefined : value;
-  });
-  const usage = {
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
   };
-  return { usage, ...(cost !== undefined && { cost }) };
+  const usage = { inputTokens: number('x-svc-input-tokens'), outputTokens: number('x-svc-output-tokens') };
+  return { usage, cost: number('x-svc-cost') };
 }
 
-function isJson(text: string): boolean {
+/** Undefined if the text is not JSON. */
+function jsonIn(text: string): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-function objectIn(text: string): JsonObject | undefined {
-  if (!isJson(text)) return undefined;
-  const value: unknown = JSON.parse(text);
-  return isJsonObject(value) ? (value as JsonObject) : undefined;
-}
-
 /** The error in an answer of svc. */
-function problemIn(text: string): RunFailure | undefined {
-  const { error: code, message, details } = objectIn(text) ?? {};
+function problemIn(body: unknown): RunFailure | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { error: code, message, details } = body;
   if (typeof code !== 'string' || typeof message !== 'string') return undefined;
   return { code, message, ...(isViolations(details) && { details }) };
 }

@@ -24,7 +24,7 @@ export class CsvRows implements InputRows {
     this.#signature = signature;
   }
 
-  async *rows(): AsyncGenerator<InputRow, void> {
+  async *rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
     const parser = parse({
       delimiter: this.#delimiter,
       bom: true,
@@ -37,9 +37,11 @@ export class CsvRows implements InputRows {
     });
     const file = createReadStream(this.#path);
     const utf8 = new TextDecoder('utf-8', { fatal: true });
-    file.on('data', (chunk) => {
+    file.on('data', (data) => {
+      const chunk = data as Buffer;
+      onChunk?.(chunk);
       try {
-        utf8.decode(chunk as Buffer, { stream: true });
+        utf8.decode(chunk, { stream: true });
       } catch {
         parser.destroy(new InputFault('it is not in UTF-8. Save it as "CSV UTF-8"'));
       }

@@ -13,7 +13,8 @@ export interface InputRow {
 
 /** The rows of a file, which is never in memory as a whole. */
 export interface InputRows {
-  rows(): AsyncGenerator<InputRow, void>;
+  /** Reads the file once. `onChunk` receives each part of it. */
+  rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void>;
 }
 
 /** An error of the whole input, as the end of a sentence. */

@@ -7,7 +7,7 @@ import type { RunFailure } from '../run-failure.ts';
 import { checkedArguments, MAX_ROW_BYTES, type InputRow, type InputRows } from './input-rows.ts';
 import { splitRecords } from './split-records.ts';
 
-/** A file with one JSON object per line. Blank lines are no rows, but count in the numbers. */
+/** A file with one JSON object per line. A blank line is not a row, but it counts in the numbers of later rows. */
 export class JsonRows implements InputRows {
   readonly #path: string;
 
@@ -15,9 +15,9 @@ export class JsonRows implements InputRows {
     this.#path = path;
   }
 
-  async *rows(): AsyncGenerator<InputRow, void> {
+  async *rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
     let row = 0;
-    for await (const { bytes, tooLong } of splitRecords(this.#path, { maxBytes: MAX_ROW_BYTES })) {
+    for await (const { bytes, tooLong } of splitRecords(this.#path, { maxBytes: MAX_ROW_BYTES, onChunk })) {
       row += 1;
       if (!tooLong && isBlank(bytes)) continue;
       yield { row, args: () => (tooLong ? err(TOO_LONG) : argumentsIn(bytes)) };

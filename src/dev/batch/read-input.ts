@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { err, ok, type Result } from '../../base/result.ts';
 import { CsvRows } from './csv-rows.ts';
 import { InputFault, type InputRows } from './input-rows.ts';
@@ -40,21 +39,16 @@ export function inputRows(path: string, delimiter: string | undefined, signature
 /** Reads the whole file once: counts its rows, hashes it, and fails with a sentence if the file has an error. */
 export async function scanInput(input: InputRows, path: string): Promise<Result<InputFacts, string>> {
   try {
+    const hash = createHash('sha256');
     let rows = 0;
     let lastRow = 0;
-    for await (const { row } of input.rows()) {
+    for await (const { row } of input.rows((chunk) => hash.update(chunk))) {
       rows += 1;
       lastRow = row;
     }
-    return ok({ sha256: await hashOf(path), rows, lastRow });
+    return ok({ sha256: hash.digest('hex'), rows, lastRow });
   } catch (error) {
     if (error instanceof InputFault) return err(`"${path}" cannot be read: ${error.message}`);
     throw error;
   }
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
-  return hash.digest('hex');
 }

@@ -17,8 +17,8 @@ export interface SplitOptions {
   /** A line feed between quotes is part of the record, as in CSV. */
   readonly quoted?: boolean;
   readonly maxBytes?: number;
-  /** Receives every chunk of the file before its records. */
-  readonly onChunk?: (chunk: Buffer) => void;
+  /** Receives each chunk of the file before its records. */
+  readonly onChunk?: ((chunk: Buffer) => void) | undefined;
 }
 
 const LINE_FEED = 10;

@@ -1,10 +1,6 @@
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { ValidatorCompiler } from '../../compiler/3-emit/validator-compiler.ts';
-import { silentLogger } from '../../logging/logger.ts';
-import { createRuntime } from '../../runtime/call/create-runtime.ts';
-import type { OnLoss } from '../../runtime/call/losses.ts';
 import { functionNotFound } from '../../runtime/call/prepare-call.ts';
 import type {
   CallContext,
@@ -17,26 +13,17 @@ import { evaluateTest, withoutChecks } from '../../runtime/call/test-conditions.
 import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message } from '../../schema/message.ts';
-import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
+import { createLocalRuntime, type LocalSettings } from '../local-runtime.ts';
 import { failureOf, type RunFailure } from '../run-failure.ts';
 import type { RecordedReply, RecordingKey, Recordings } from './recordings.ts';
 import type { SelectedTest } from './select-tests.ts';
 import { testArguments } from './test-arguments.ts';
 import type { TestRun } from './test-results.ts';
 
-export interface RunnerSettings {
-  /** For `env.X` and the providers' keys. */
-  readonly env: Readonly<Record<string, string>>;
-  /** The time limit of one call in milliseconds, over all attempts. */
-  readonly timeoutMs: number;
-  readonly onLoss: OnLoss;
-  /** The prices of models whose clients have none. */
-  readonly prices?: PriceList | undefined;
+export interface RunnerSettings extends LocalSettings {
   /** A test passes even if a `@@check` does not hold. */
   readonly allowFailedChecks: boolean;
-  /** Masks credentials in everything that a report shows. */
-  readonly redact: (text: string) => string;
   /** Receives the path of each file that an argument names. */
   readonly onFile?: (path: string) => void;
 }
@@ -74,20 +61,8 @@ export class TestRunner {
       this.#problem = program.failure;
       return;
     }
-    const { env, onLoss, prices } = parts.settings;
-    const validators = new ValidatorCompiler(program.value);
     this.#definitions = indexDefinitions(program.value);
-    this.#runtime = createRuntime(program.value, {
-      logger: silentLogger,
-      env,
-      clientRegistry: 'open',
-      allowPrivateUrls: true,
-      exposePrompts: true,
-      onLoss,
-      prices,
-      parseElsewhereAbove: Infinity,
-      validatorSource: (functionName) => validators.source(functionName),
-    });
+    this.#runtime = createLocalRuntime(program.value, parts.settings, { exposePrompts: true });
   }
 
   /** Calls the function once and evaluates the conditions. Undefined if the tests are cancelled meanwhile. */
@@ -178,13 +153,9 @@ export class TestRunner {
   }
 
   async #replay(runtime: FunctionRuntime, key: RecordingKey, reply: RecordedReply): Promise<Answer> {
-    const { text, latencyMs, model, inputTokens, outputTokens } = reply;
+    const { text, latencyMs, model, ...usage } = reply;
     const prepared = runtime.prepareReply(key.functionName, { text });
     const result = prepared.ok ? await runtime.parseReply(prepared.value, this.#context()) : prepared;
-    const usage = {
-      ...(inputTokens !== undefined && { inputTokens }),
-      ...(outputTokens !== undefined && { outputTokens }),
-    };
     const report = {
       client: key.client,
       modelMs: latencyMs,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -107,9 +108,12 @@ test('a file whose rows would all fail is refused as a whole', async () => {
   expect(await faultOf(Buffer.from('name\nJ\xfcrgen\n', 'latin1'))).toContain('it is not in UTF-8');
 });
 
-test('a scan counts rows and hashes the file', async () => {
-  const scanned = await scanInput(inputOf('a.jsonl', '{}\n\n{}\n'), join(folder, 'a.jsonl'));
-  expect(scanned).toEqual({ ok: true, value: { rows: 2, lastRow: 3, sha256: expect.stringMatching(/^\w{64}$/u) } });
+test.each([
+  { name: 'a.jsonl', content: '{}\n\n{}\n', rows: 2, lastRow: 3 },
+  { name: 'a.csv', content: `name\n${'Ada\n'.repeat(50_000)}\n`, rows: 50_000, lastRow: 50_000 },
+])('a scan counts the rows of $name and hashes the file', async ({ name, content, rows, lastRow }) => {
+  const scanned = await scanInput(inputOf(name, content), join(folder, name));
+  expect(scanned).toEqual({ ok: true, value: { rows, lastRow, sha256: hash('sha256', content) } });
 });
 
 test('the end of a name states the format', () => {

@@ -1,3 +1,5 @@
+import type { AttemptEnd, ClientHealth } from '../base/client-health.ts';
+
 /** A client cools down after this many attempts in a row that failed. */
 const FAILURES_IN_A_ROW = 5;
 
@@ -15,14 +17,6 @@ export type CoolDownChange =
   | { readonly type: 'decide'; readonly client: string }
   | { readonly type: 'end'; readonly client: string };
 
-/** The end of an attempt, as `AttemptEnd` of the runtime describes it. */
-interface AttemptEnd {
-  readonly outcome: 'ok' | 'failed' | 'undecided';
-  readonly retryAfterMs?: number | undefined;
-  /** 0: the client has no cool-down. */
-  readonly coolDownMs: number;
-}
-
 /** A client without an entry is well: its last attempt succeeded, or it has had none. */
 interface ClientState {
   failuresInRow: number;
@@ -35,9 +29,9 @@ interface ClientState {
 /**
  * The cool-downs of clients, in one worker. A client cools down after five failed attempts in a row, or if its provider asks for a wait.
  * When the time is over, the next attempt decides: if it succeeds, the cool-down ends; if it fails, another period begins. Attempts
- * that started before the last change decide nothing. Implements the `ClientHealth` of the runtime.
+ * that started before the last change decide nothing.
  */
-export class CoolDowns {
+export class CoolDowns implements ClientHealth {
   readonly #changed: (change: CoolDownChange) => void;
   readonly #now: () => number;
   readonly #states = new Map<string, ClientState>();

@@ -10,12 +10,17 @@ const SILENCE_MS = 2_000;
 const FIRST_RETRY_MS = 50;
 const LONGEST_RETRY_MS = 1_000;
 
-type ScriptCommand = (...args: ReadonlyArray<string | number>) => Promise<unknown>;
+type CommandName<Operation extends string> = `svc_${Operation}`;
+
+/** The methods that ioredis adds to a client for its scripts. */
+type StoreCommands = Readonly<
+  Record<CommandName<StoreOperation>, (...args: ReadonlyArray<string | number>) => Promise<unknown>>
+>;
 
 /** The connection of ioredis: to one server, to the master that sentinels name, or to a cluster. */
 export class RedisClient implements StoreClient {
   readonly #client: Redis | Cluster;
-  readonly #commands: Readonly<Record<StoreOperation, ScriptCommand>>;
+  readonly #commands: StoreCommands;
   #lastError: unknown;
 
   constructor(address: StoreAddress) {
@@ -23,7 +28,7 @@ export class RedisClient implements StoreClient {
     for (const [name, { keys, lua }] of Object.entries(STORE_SCRIPTS)) {
       this.#client.defineCommand(commandName(name), { numberOfKeys: keys, lua });
     }
-    this.#commands = this.#client as unknown as Readonly<Record<StoreOperation, ScriptCommand>>;
+    this.#commands = this.#client as unknown as StoreCommands;
   }
 
   get ready(): boolean {
@@ -59,8 +64,8 @@ export class RedisClient implements StoreClient {
 const CLOSED = new Error('CLOSED');
 
 /** The names of scripts could be those of commands. */
-function commandName(operation: string): StoreOperation {
-  return `svc_${operation}` as StoreOperation;
+function commandName<Operation extends string>(operation: Operation): CommandName<Operation> {
+  return `svc_${operation}`;
 }
 
 /** The first contact: the server, the sentinels that know it, or nodes of the cluster. */

@@ -1,11 +1,12 @@
 import type { AttemptObserver, ObservedParse } from '../../base/call-observer.ts';
+import type { ClientHealth } from '../../base/client-health.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { InvalidReply, Message } from '../../schema/message.ts';
 import { finalFailure, uncreatedClientFailure } from '../model/attempt-failure.ts';
 import type { AttemptFailure } from '../model/attempt-failure.ts';
-import { attemptEnd, UNDECIDED, type ClientHealth } from '../model/client-health.ts';
+import { attemptEnd, UNDECIDED } from '../model/attempt-end.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';

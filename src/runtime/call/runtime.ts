@@ -1,9 +1,9 @@
 import type { CallObserver, ParseObserver } from '../../base/call-observer.ts';
 import type { Cancellation } from '../../base/cancellation.ts';
+import type { ClientHealth } from '../../base/client-health.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Losses, ParseFlag } from '../../schema/explanation.ts';
-import type { ClientHealth } from '../model/client-health.ts';
 import type { ConnectionCounts } from '../model/http/origin-pool.ts';
 import type { TokenDetails } from '../model/wire/reply-format.ts';
 import type { ParsedReply } from '../reply/reply-parser.ts';

@@ -1,29 +1,7 @@
+import type { AttemptEnd } from '../../base/client-health.ts';
 import type { Result } from '../../base/result.ts';
 import { DEFAULT_COOL_DOWN_MS } from '../../schema/providers/common-options.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
-
-/** Learns from the attempts at each client which clients strategies pass over for a while. Knows clients by their names. */
-export interface ClientHealth {
-  /**
-   * Returns the end of a client's cool-down, on the clock of `performance.now()`; undefined if strategies ask the client as usual. The
-   * end is in the past while one attempt decides whether the cool-down is over.
-   */
-  coolingUntil(client: string): number | undefined;
-  /** An attempt starts. Returns its id. */
-  started(client: string): number;
-  /** Called once for each attempt that started. */
-  ended(client: string, id: number, end: AttemptEnd): void;
-}
-
-/** The end of an attempt, as far as it says something about the health of its client. */
-export interface AttemptEnd {
-  /** `ok`: the provider replied. `undecided`: the attempt says nothing about the provider. */
-  readonly outcome: 'ok' | 'failed' | 'undecided';
-  /** The wait that the provider asked for, in milliseconds. */
-  readonly retryAfterMs?: number | undefined;
-  /** The client's own time of a cool-down, in milliseconds; 0: it has none. */
-  readonly coolDownMs: number;
-}
 
 /** The attempt asked no model: its prompt did not render, its key is missing, or its caller left. */
 export const UNDECIDED: AttemptEnd = { outcome: 'undecided', coolDownMs: 0 };

@@ -2,7 +2,8 @@ import type { Claim } from '../policy/answer-store.ts';
 import type { LeaseRequest } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
-import { isPrimaryMessage, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import { Outbox } from './outbox.ts';
+import { primaryMessages, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 
 /** How long a question waits for the answer of the primary. */
@@ -11,8 +12,11 @@ const ANSWER_MS = 5_000;
 /** Ten thousand classes compile in 5 s; a busy machine takes a multiple of that. */
 const COMPILE_MS = 30_000;
 
-/** A primary that works answers within a few milliseconds, also while it recalls leases or asks a store. */
-const UNITS_MS = 500;
+/**
+ * A primary that works answers within a few milliseconds, also while it recalls leases or asks a store. On a machine that is much
+ * too busy it takes longer, and its count is still worth the wait.
+ */
+const UNITS_MS = 2_000;
 
 /** How much longer than its wait a claim can take. Without an answer, the call goes on, so this is short. */
 const CLAIM_MS = 1_000;
@@ -37,20 +41,27 @@ interface Pending {
 /** The worker's end of the channel to the primary: sends messages, and matches answers with questions. */
 export class PrimaryLink {
   readonly #pending = new Map<number, Pending>();
+  readonly #outbox = new Outbox<WorkerMessage>((messages) => sendAll(messages, ignore));
   #lastId = 0;
 
   /** Calls `take` with each message that is not an answer. */
   listen(take: (message: PrimaryNotice) => void): void {
-    process.on('message', (message: unknown, socket: unknown) => {
-      if (!isPrimaryMessage(message)) return;
-      if ('id' in message && message.type !== 'collect-metrics') this.#answered(message, socket);
-      else take(message);
+    process.on('message', (received: unknown, socket: unknown) => {
+      for (const message of primaryMessages(received)) {
+        if ('id' in message && message.type !== 'collect-metrics') this.#answered(message, socket);
+        else take(message);
+      }
     });
   }
 
-  send(message: WorkerMessage, sent: () => void = ignore): void {
-    if (process.send === undefined || !process.connected) sent();
-    else process.send(message, undefined, undefined, () => sent());
+  /** Sends the message at the end of this turn of the event loop. */
+  send(message: WorkerMessage): void {
+    this.#outbox.add(message);
+  }
+
+  /** Sends the message at once, and calls `sent` when the process can exit. */
+  sendLast(message: WorkerMessage, sent: () => void): void {
+    sendAll([...this.#outbox.take(), message], sent);
   }
 
   /** The metrics of all processes as text. Rejects when the primary does not answer. */
@@ -140,6 +151,11 @@ export class PrimaryLink {
     clearTimeout(pending.timer);
     pending.resolve({ answer, socket });
   }
+}
+
+function sendAll(messages: readonly WorkerMessage[], sent: () => void): void {
+  if (process.send === undefined || !process.connected) sent();
+  else process.send(messages, undefined, undefined, () => sent());
 }
 
 function ignore(): void {}

@@ -10,7 +10,7 @@ import type { Grant } from '../policy/ledger.ts';
 import type { ClientFailure } from './client-failures.ts';
 import type { ServerState } from './server-state.ts';
 
-/** Messages from the primary to a worker, over the channel of node:cluster. */
+/** Messages from the primary to a worker, over the channel of node:cluster, which carries lists of them. */
 export type PrimaryMessage =
   /** Answers `hello` with everything that a worker needs. It loads the program and answers `ready` or `failed`. */
   | {
@@ -213,12 +213,20 @@ const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
   'shared-port': true,
 };
 
-/** Both ends come from one build, so the type suffices; libraries can send messages of their own on the same channel. */
-export function isWorkerMessage(message: unknown): message is WorkerMessage {
+/** What arrived over the channel: libraries can send messages of their own on it. Both ends come from one build, so the type suffices. */
+export function workerMessages(received: unknown): readonly WorkerMessage[] {
+  return Array.isArray(received) ? received.filter(isWorkerMessage) : [];
+}
+
+export function primaryMessages(received: unknown): readonly PrimaryMessage[] {
+  return Array.isArray(received) ? received.filter(isPrimaryMessage) : [];
+}
+
+function isWorkerMessage(message: unknown): message is WorkerMessage {
   return hasType(message, WORKER_TYPES);
 }
 
-export function isPrimaryMessage(message: unknown): message is PrimaryMessage {
+function isPrimaryMessage(message: unknown): message is PrimaryMessage {
   return hasType(message, PRIMARY_TYPES);
 }
 

@@ -387,7 +387,7 @@ export class Supervisor implements HandleOwner {
 
   async #answerPort(handle: WorkerHandle, { id, host, port }: Question<'share-port'>): Promise<void> {
     const shared = await this.#ports.get(host, port);
-    if (shared.ok) handle.send({ type: 'shared-port', id }, shared.value);
+    if (shared.ok) handle.sendPort({ type: 'shared-port', id }, shared.value);
     else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
 }

@@ -1,7 +1,8 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
 import type { LeaseHolder } from '../policy/lease-desk.ts';
-import { isWorkerMessage, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import { Outbox } from './outbox.ts';
+import { workerMessages, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { SharedPort } from './shared-ports.ts';
 
 /** A worker that has not exited this long after the end of its drain is killed. */
@@ -41,6 +42,7 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
   #exited = false;
   readonly #worker: ClusterWorker;
   readonly #owner: HandleOwner;
+  readonly #outbox = new Outbox<PrimaryMessage>((messages) => this.#send(messages));
   #killTimer: NodeJS.Timeout | undefined;
 
   constructor(worker: ClusterWorker, { id, number, generation }: WorkerIdentity, owner: HandleOwner) {
@@ -50,7 +52,7 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
     this.#worker = worker;
     this.#owner = owner;
     worker.on('message', (message: unknown) => {
-      if (isWorkerMessage(message)) this.#take(message);
+      for (const each of workerMessages(message)) this.#take(each);
     });
     // Errors of a running process concern messages and signals that it missed; its exit follows.
     worker.on('error', (error: Error) => {
@@ -68,11 +70,13 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
     return this.#exited;
   }
 
-  /** Dropped when the worker is gone; its exit follows. */
-  send(message: PrimaryMessage, port?: SharedPort): void {
-    if (this.#exited || !this.#worker.isConnected()) return;
-    // Node can send any of its handles; its types list only the wrapped ones.
-    this.#worker.send(message, port as Server | undefined, () => undefined);
+  /** Sends the message at the end of this turn of the event loop, or drops it if the worker is gone; its exit follows. */
+  send(message: PrimaryMessage): void {
+    this.#outbox.add(message);
+  }
+
+  sendPort(message: PrimaryMessage, port: SharedPort): void {
+    this.#send([...this.#outbox.take(), message], port);
   }
 
   recall(limitId: string, recall: number): void {
@@ -87,6 +91,12 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
   killAfter(drainMs: number): void {
     clearTimeout(this.#killTimer);
     this.#killTimer = setTimeout(() => this.kill(), drainMs + OVERTIME_MS).unref();
+  }
+
+  #send(messages: readonly PrimaryMessage[], port?: SharedPort): void {
+    if (this.#exited || !this.#worker.isConnected()) return;
+    // Node can send any of its handles; its types list only the wrapped ones.
+    this.#worker.send([...messages], port as Server | undefined, () => undefined);
   }
 
   #take(message: WorkerMessage): void {

@@ -359,12 +359,12 @@ class Worker {
   }
 
   #fail(reason: string): void {
-    this.#link.send({ type: 'failed', reason: this.#redactor.redact(reason) }, () => process.exit(1));
+    this.#link.sendLast({ type: 'failed', reason: this.#redactor.redact(reason) }, () => process.exit(1));
   }
 
   #exit(cut: number): void {
     this.#logger?.flushSync();
-    this.#link.send({ type: 'drained', cut }, () => process.exit(0));
+    this.#link.sendLast({ type: 'drained', cut }, () => process.exit(0));
   }
 }
 

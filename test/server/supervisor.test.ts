@@ -10,7 +10,7 @@ import { Supervisor, type ServedProgram } from '../../src/server/supervisor.ts';
 
 /** A process that records the messages that it receives. */
 class FakeProcess extends EventEmitter {
-  readonly received: PrimaryMessage[] = [];
+  readonly #received: PrimaryMessage[] = [];
   readonly process: { readonly pid: number; kill(): void };
 
   constructor(pid: number) {
@@ -18,16 +18,22 @@ class FakeProcess extends EventEmitter {
     this.process = { pid, kill: () => this.exit(null, 'SIGKILL') };
   }
 
+  /** After the end of this turn of the event loop, when messages leave. */
+  get received(): readonly PrimaryMessage[] {
+    vi.advanceTimersByTime(0);
+    return this.#received;
+  }
+
   isConnected(): boolean {
     return true;
   }
 
-  send(message: PrimaryMessage): void {
-    this.received.push(message);
+  send(messages: readonly PrimaryMessage[]): void {
+    this.#received.push(...messages);
   }
 
   says(...messages: readonly WorkerMessage[]): void {
-    for (const message of messages) this.emit('message', message);
+    this.emit('message', messages);
   }
 
   exit(code: number | null, signal: string | null = null): void {

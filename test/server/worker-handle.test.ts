@@ -1,5 +1,6 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
+import { createServer } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { WorkerHandle } from '../../src/server/worker-handle.ts';
 
@@ -10,10 +11,11 @@ function handleOf(pid: number | undefined) {
   const kill = vi.fn();
   const exited = vi.fn();
   const emitter = new EventEmitter();
-  const worker = Object.assign(emitter, { process: { pid, kill }, send: () => true, isConnected: () => true });
+  const send = vi.fn();
+  const worker = Object.assign(emitter, { process: { pid, kill }, send, isConnected: () => true });
   const identity = { id: 1, number: 1, generation: 1 };
   const handle = new WorkerHandle(worker as unknown as ClusterWorker, identity, { message: () => undefined, exited });
-  return { handle, worker, kill, exited };
+  return { handle, worker, send, kill, exited };
 }
 
 test('a process that the system could not start counts as one that exited', () => {
@@ -32,10 +34,35 @@ test('errors of a running process do not end it', () => {
 
 test('the reason of an exit is the failure that the worker reported before it', () => {
   const { handle, worker, exited } = handleOf(42);
-  worker.emit('message', { type: 'failed', reason: 'the port is taken' });
+  worker.emit('message', [{ type: 'failed', reason: 'the port is taken' }]);
   worker.emit('exit', 1, null);
   worker.emit('exit', 1, null);
   expect(exited).toHaveBeenCalledExactlyOnceWith(handle, 'the port is taken');
+});
+
+test('the messages of one turn of the event loop leave together, in order', () => {
+  vi.useFakeTimers();
+  const { handle, send } = handleOf(42);
+  handle.send({ type: 'unready' });
+  handle.send({ type: 'listen' });
+  expect(send).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(0);
+  expect(send.mock.calls.map(([messages]) => messages as unknown)).toEqual([[{ type: 'unready' }, { type: 'listen' }]]);
+  handle.send({ type: 'listen' });
+  handle.sendPort({ type: 'shared-port', id: 1 }, createServer());
+  vi.advanceTimersByTime(0);
+  expect(send.mock.calls.slice(1).map(([messages]) => messages as unknown)).toEqual([
+    [{ type: 'listen' }, { type: 'shared-port', id: 1 }],
+  ]);
+});
+
+test('messages of other libraries on the channel are ignored', () => {
+  const { worker, exited } = handleOf(42);
+  for (const message of [undefined, 'failed', { type: 'failed', reason: 'theirs' }, [{ type: 'theirs' }, null]]) {
+    worker.emit('message', message);
+  }
+  worker.emit('exit', 1, null);
+  expect(exited.mock.calls[0]?.[1]).toBe('a worker exited with code 1');
 });
 
 test('a worker that outlasts its drain is killed after two more seconds', () => {

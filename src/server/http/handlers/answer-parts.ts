@@ -10,17 +10,23 @@ import { decimal } from '../../../schema/price-list.ts';
 import { attemptFields } from '../problem.ts';
 import type { HeaderList } from '../response-head.ts';
 
-/** The headers that report on a call: which client answered, at what cost, where the time went, and what the value lacks. */
-export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
-  const headers: Array<readonly [string, string]> = [];
+/** The headers that describe a value, whichever request receives it: which client answered, and what the value lacks. */
+export function valueHeaders(report: CallReport): Array<HeaderList[number]> {
+  const headers: Array<HeaderList[number]> = [];
   if (report.client !== undefined) headers.push(['x-svc-client', shortName(report.client)]);
   if (report.model !== undefined) headers.push(['x-svc-model', shortName(report.model)]);
+  if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
+  return headers;
+}
+
+/** The headers that report on a call: those of its value, what it cost, and where the time went. */
+export function reportHeaders(report: CallReport, totalMs: number): HeaderList {
+  const headers = valueHeaders(report);
   if (report.attempts.length > 0) headers.push(['x-svc-attempts', String(report.attempts.length)]);
   const { inputTokens, outputTokens } = report.usage;
   if (inputTokens !== undefined) headers.push(['x-svc-input-tokens', String(inputTokens)]);
   if (outputTokens !== undefined) headers.push(['x-svc-output-tokens', String(outputTokens)]);
   if (report.cost !== undefined) headers.push(['x-svc-cost', decimal(report.cost)]);
-  if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
   headers.push(['server-timing', `model;dur=${report.modelMs.toFixed(1)}, total;dur=${totalMs.toFixed(1)}`]);
   return headers;
 }
@@ -94,13 +100,6 @@ export function lastMessage(json: string, texts: AnswerTexts | undefined): strin
   const warnings = texts.warnings === '' ? '' : `,${texts.warnings}`;
   const meta = texts.meta === '' ? '' : `,"meta":${texts.meta}`;
   return `{"final_result":${json}${warnings}${meta}${texts.trace}}`;
-}
-
-/** The headers that describe a value, whichever request receives it. */
-const VALUE_HEADERS: ReadonlySet<string> = new Set(['x-svc-client', 'x-svc-model', 'x-svc-lossy']);
-
-export function valueHeaders(report: CallReport): HeaderList {
-  return reportHeaders(report, 0).filter(([name]) => VALUE_HEADERS.has(name));
 }
 
 /** What happened during a call, for the playground: `trace` in the answer. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { err, ok, type Result } from '../../../base/result.ts';
 import type { KeptAnswerFields } from '../../../logging/request-log.ts';
 import type { OwnClaim } from '../../../policy/answer-store.ts';
@@ -121,7 +121,7 @@ export class KeptCall {
       ...(this.#cache === undefined ? {} : { cache: this.#cache }),
       ...(this.#cacheAgeMs === undefined ? {} : { cacheAgeMs: Math.round(this.#cacheAgeMs) }),
       ...(this.#idempotency === undefined ? {} : { idempotency: this.#idempotency }),
-      ...(key === undefined ? {} : { idempotencyKey: hash(key).slice(0, LOGGED_HASH) }),
+      ...(key === undefined ? {} : { idempotencyKey: sha256(key).slice(0, LOGGED_HASH) }),
     };
   }
 
@@ -162,9 +162,9 @@ export class KeptCall {
     const { caller, services } = this.#context;
     const { config, metrics } = services;
     const { functionName } = this.#prepared;
-    this.#bodyHash = hash(this.#body.text);
+    this.#bodyHash = sha256(this.#body.text);
     // No caller gets the answer of another one.
-    const key = hash(JSON.stringify(['idempotency', caller?.name ?? '', functionName, this.#idempotencyKey]));
+    const key = sha256(JSON.stringify(['idempotency', caller?.name ?? '', functionName, this.#idempotencyKey]));
     const taken = await this.#take({ feature: 'idempotency', key, ttlMs: config.idempotencyTtlMs }, wait);
     if (taken.kind === 'refused') return taken;
     if (taken.kind === 'failed') return undefined;
@@ -181,7 +181,7 @@ export class KeptCall {
     if (ttlMs === undefined) return undefined;
     const { metrics, runtime } = this.#context.services;
     const identity = ttlMs === 0 ? undefined : runtime.identity(this.#prepared);
-    const key = identity === undefined ? undefined : hash(`cache ${identity}`);
+    const key = identity === undefined ? undefined : sha256(`cache ${identity}`);
     const taken = key === undefined ? undefined : await this.#take({ feature: 'cache', key, ttlMs }, wait);
     if (taken?.kind === 'refused') return taken;
     this.#cache = taken === undefined ? 'bypass' : taken.kind === 'kept' ? 'hit' : 'miss';
@@ -212,8 +212,9 @@ export class KeptCall {
   }
 }
 
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+/** In hex. */
+function sha256(text: string): string {
+  return hash('sha256', text);
 }
 
 function wrongKey(): Failure {

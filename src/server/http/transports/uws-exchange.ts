@@ -338,9 +338,12 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     native.writeStatus(statusLine(status));
     let first = '';
     let rest = '';
-    for (const [name, value] of headers) {
-      if (first === '') [first, rest] = [name, headerValue(value)];
-      else rest += `\r\n${name}: ${headerValue(value)}`;
+    for (const header of headers) {
+      const value = headerValue(header[1]);
+      if (first === '') {
+        first = header[0];
+        rest = value;
+      } else rest += `\r\n${header[0]}: ${value}`;
     }
     if (first === '') {
       if (last !== undefined) native.writeHeader(...last);

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { openSync, closeSync, statSync } from 'node:fs';
 import { didYouMean } from '../../base/suggestion.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { JsonObject } from '../../base/json.ts';
 import { createTypeSource } from '../../compiler/type-source.ts';
 import { readFault } from '../../config/environment.ts';
 import { csvAnswers, JSON_ANSWERS, type AnswerFormat } from '../../dev/batch/answer-format.ts';
@@ -17,6 +16,7 @@ import { delimiterOf, inputRows, scanInput, type InputFacts } from '../../dev/ba
 import { BatchRun } from '../../dev/batch/run-batch.ts';
 import { ServerClient } from '../../dev/batch/server-client.ts';
 import { functionsIn, signatureOf, type Signature } from '../../dev/batch/signature.ts';
+import type { Program } from '../../schema/program.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { batchOptions, type BatchOptions } from '../batch-options.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
@@ -47,9 +47,7 @@ export async function batchCommand(invocation: Invocation): Promise<ExitCode> {
 }
 
 /** The function to ask, in this process or on a server. */
-interface Target {
-  readonly openapi: JsonObject;
-  readonly hash: string;
+interface Target extends Pick<Program, 'openapi' | 'hash'> {
   /** `run`: the beginning of idempotency keys. */
   readonly caller: (run: string) => RowCaller;
 }

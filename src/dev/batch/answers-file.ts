@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Answer, AnsweredRow, AnswerFormat } from './answer-format.ts';
-import { RowSet } from './row-set.ts';
 import { splitRecords, type FileRecord } from './split-records.ts';
 
 /** The longest beginning of a record that `AnswerFormat.read` needs. */
@@ -188,4 +187,25 @@ const LINE_FEED = Buffer.from('\n');
 
 function startOf({ bytes }: FileRecord): string {
   return bytes.toString('latin1', 0, START_BYTES);
+}
+
+/** A set of row numbers up to a known maximum, in one bit each: a batch can have millions of rows. */
+class RowSet {
+  size = 0;
+  readonly #bits: Uint8Array;
+
+  constructor(max: number) {
+    this.#bits = new Uint8Array((max >> 3) + 1);
+  }
+
+  has(row: number): boolean {
+    return ((this.#bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
+  }
+
+  /** Adds a row up to the maximum. */
+  add(row: number): void {
+    if (this.has(row)) return;
+    this.#bits[row >> 3] = (this.#bits[row >> 3] ?? 0) | (1 << (row & 7));
+    this.size += 1;
+  }
 }

@@ -74,8 +74,9 @@ function readState(path: string): BatchState | undefined {
   }
   if (!isJsonObject(data) || data['format'] !== 1) return undefined;
   const { function: name, definitions, input, run, round } = data;
-  const texts = [name, definitions, input, run].every((value) => typeof value === 'string');
-  return texts && typeof round === 'number' ? (data as unknown as BatchState) : undefined;
+  if (typeof name !== 'string' || typeof definitions !== 'string' || typeof input !== 'string') return undefined;
+  if (typeof run !== 'string' || typeof round !== 'number') return undefined;
+  return { format: 1, function: name, definitions, input, run, round };
 }
 
 /** Writes the state before the first answer. It appears complete or not at all. */
@@ -86,8 +87,8 @@ function written(path: string, state: BatchState): BatchState {
 }
 
 /**
- * Keeps other processes on this machine from writing to the same file. Returns a function that gives the file free, or a sentence
- * if another process has it. The file of a process that was killed does not count.
+ * Keeps other processes on this machine from writing to the same file. Returns a function that releases the file, or a sentence
+ * if another process holds it. A process that was killed holds no file.
  */
 export function lockAnswers(answers: string): Result<() => void, string> {
   const path = `${answers}.lock`;

@@ -1,20 +1,15 @@
 import { messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+import type { Program } from '../../schema/program.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../run-failure.ts';
 import type { Answer } from './answer-format.ts';
 import type { RowCaller } from './call-in-process.ts';
 import type { ServerAnswer, ServerClient } from './server-client.ts';
 
-/** The program that a server serves. */
-export interface ServedProgram {
-  readonly openapi: JsonObject;
-  readonly hash: string;
-}
-
-/** Asks a server for the description of its functions. Fails with a sentence. */
-export async function describeServer(client: ServerClient): Promise<Result<ServedProgram, string>> {
+/** Asks a server about its program. Fails with a sentence. */
+export async function describeServer(client: ServerClient): Promise<Result<Pick<Program, 'openapi' | 'hash'>, string>> {
   try {
     const { status, headers } = await client.send('/_debug/status');
     if (status === 403) return err(WRONG_KEY);

@@ -70,7 +70,7 @@ export function readCallOptions(
   body: Readonly<Record<string, unknown>>,
   allowed: AllowedOptions,
 ): Result<CallOptions, Failure> {
-  return readOptions(body, NO_OPTIONS, (key, value, faults) => new CallOptionsReader(key, allowed, faults).read(value));
+  return readOptions(body, (key, value, faults) => new CallOptionsReader(key, allowed, faults).read(value));
 }
 
 /** What the server allows requests to ask for. */
@@ -90,8 +90,8 @@ export function readReplyOptions(
   body: Readonly<Record<string, unknown>>,
   { typeSource }: Pick<AllowedOptions, 'typeSource'>,
 ): Result<ReplyOptions, Failure> {
-  return readOptions(body, NO_OPTIONS, (key, value, faults) =>
-    new CallOptionsReader(key, { clientRegistry: 'off', typeSource }, faults).readReply(value, ['warnings']),
+  return readOptions(body, (key, value, faults) =>
+    new CallOptionsReader(key, { clientRegistry: 'off', typeSource }, faults).readReply(value),
   );
 }
 
@@ -112,11 +112,10 @@ export function sentOptions(body: Readonly<Record<string, unknown>>): SentOption
 
 function readOptions<Options>(
   body: Readonly<Record<string, unknown>>,
-  absent: Options,
   read: (key: string, value: unknown, faults: ViolationList) => Options,
-): Result<Options, Failure> {
+): Result<Options | CallOptions, Failure> {
   const sent = sentOptions(body);
-  if (sent === undefined) return ok(absent);
+  if (sent === undefined) return ok(NO_OPTIONS);
   const { key, value, others } = sent;
   const faults = new ViolationList();
   for (const other of others) {
@@ -211,8 +210,8 @@ class CallOptionsReader {
     this.#faults.add({ path, message });
   }
 
-  readReply(value: unknown, parts: readonly AnswerPart[]): ReplyOptions {
-    return this.#replyOptions(this.#members(value, this.#key, REPLY_KEYS), parts);
+  readReply(value: unknown): ReplyOptions {
+    return this.#replyOptions(this.#members(value, this.#key, REPLY_KEYS), ['warnings']);
   }
 
   read(value: unknown): CallOptions {

@@ -5,7 +5,7 @@ import type { CoolDownChange, CoolDownReason } from './cool-downs.ts';
  * A cool-down whose time is over ends if no attempt has decided for this long: strategies do not need the client, for example because
  * the members before it answer.
  */
-const UNUSED_MS = 60_000;
+export const UNUSED_MS = 60_000;
 
 /** The longest time for which an attempt that decides keeps a cool-down from its end: the default time limit of an attempt. */
 const DECIDING_MS = 600_000;
@@ -35,7 +35,7 @@ export interface SharedCoolDownParts {
   /** Called when a client begins to cool down; `reason` is undefined when it stops. */
   readonly counted: (client: string, reason: CoolDownReason | undefined) => void;
   /** Sends a change to all workers except the one that decided it. */
-  readonly tell: (change: CoolDownChange, from?: object) => void;
+  readonly send: (change: CoolDownChange, from?: object) => void;
 }
 
 /** The cool-downs of all workers of a machine, in the primary. It logs each begin and each end once. */
@@ -55,7 +55,7 @@ export class SharedCoolDowns {
     }
     if (change.type === 'begin') this.#begin(change);
     else this.#end(change.client);
-    this.#parts.tell(change, from);
+    this.#parts.send(change, from);
   }
 
   /** Ends the cool-downs that nothing decides. To be called about once a second. */
@@ -64,7 +64,7 @@ export class SharedCoolDowns {
     for (const [client, { unusedAt }] of this.#cooling) {
       if (now < unusedAt) continue;
       this.#end(client);
-      this.#parts.tell({ type: 'end', client });
+      this.#parts.send({ type: 'end', client });
     }
   }
 

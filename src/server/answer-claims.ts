@@ -1,9 +1,7 @@
 import { messageOf } from '../base/invariant.ts';
 import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from '../policy/answer-store.ts';
-import type { ClaimedAnswer, WorkerMessage } from './protocol.ts';
+import type { ClaimedAnswer, FromWorker } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
-
-type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
 
 type Worker = Pick<WorkerHandle, 'exited' | 'send'>;
 
@@ -27,7 +25,7 @@ export class AnswerClaims {
     return this.#store?.counts ?? NO_ANSWERS;
   }
 
-  async claim(worker: Worker, { id, key, waitMs }: Question<'claim-answer'>): Promise<void> {
+  async claim(worker: Worker, { id, key, waitMs }: FromWorker<'claim-answer'>): Promise<void> {
     let claimed: ClaimedAnswer;
     try {
       claimed = this.#take(worker, id, await (await this.#opened()).claim(key, waitMs));
@@ -37,11 +35,11 @@ export class AnswerClaims {
     worker.send({ type: 'claimed-answer', id, claimed });
   }
 
-  keep(worker: Worker, { id, answer, ttlMs }: Question<'keep-answer'>): void {
+  keep(worker: Worker, { id, answer, ttlMs }: FromWorker<'keep-answer'>): void {
     this.#end(worker, id)?.keep(answer, ttlMs);
   }
 
-  release(worker: Worker, { id }: Question<'release-answer'>): void {
+  release(worker: Worker, { id }: FromWorker<'release-answer'>): void {
     this.#end(worker, id)?.release();
   }
 

@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs';
+import { watchFile } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { KeyFile } from '../config/key-file.ts';
 import { readKeys } from '../config/read-keys.ts';
@@ -37,18 +37,11 @@ export class KeyReload {
   }
 
   start(): void {
-    watchFile(this.#options.path, { interval: POLL_MS, persistent: false }, this.#changed);
+    watchFile(this.#options.path, { interval: POLL_MS, persistent: false }, () => {
+      clearTimeout(this.#settle);
+      this.#settle = setTimeout(() => this.reload(), SETTLE_MS).unref();
+    });
   }
-
-  close(): void {
-    clearTimeout(this.#settle);
-    unwatchFile(this.#options.path, this.#changed);
-  }
-
-  readonly #changed = (): void => {
-    clearTimeout(this.#settle);
-    this.#settle = setTimeout(() => this.reload(), SETTLE_MS).unref();
-  };
 
   reload(): void {
     const { logger, onKeys, password, path } = this.#options;

@@ -11,7 +11,6 @@ import type { Config } from '../config/config.ts';
 import type { KeyFile } from '../config/key-file.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
-import type { TypeOutcome, TypeRequest } from '../schema/type-extension.ts';
 import { memoryBackends, type Backends } from './backends.ts';
 import { claimPorts } from './claim-port.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
@@ -20,6 +19,7 @@ import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { StoreMetrics } from './metrics/store-metrics.ts';
 import { nodeFlags } from './node-flags.ts';
 import { openFileLimit, openFilesWarning } from './open-files.ts';
+import type { ProgramPlane } from './program-answers.ts';
 import { startWarnings } from './start-warnings.ts';
 import { Supervisor, type ServedProgram } from './supervisor.ts';
 
@@ -68,8 +68,8 @@ export interface StartedServer {
  */
 export type ReloadOutcome = 'served' | 'unchanged' | 'invalid' | 'refused';
 
-/** A compiled program. The primary does not read it, so that it need not hold it. */
-export interface ServableProgram {
+/** A compiled program. The primary does not read it, so that it need not hold it. It compiles only after `write`. */
+export interface ServableProgram extends ProgramPlane {
   readonly hash: string;
   /** Number of functions. */
   readonly functions: number;
@@ -77,10 +77,6 @@ export interface ServableProgram {
   readonly fromBaml: boolean;
   /** Writes the file that workers load, and returns its path. Call this once. */
   write(directory: string): string;
-  /** Returns the source of a function's argument validators. Call this after `write`. */
-  validators(functionName: string): Promise<string>;
-  /** Compiles the types of a request. Resolves with undefined if too many requests wait. Call this after `write`. */
-  types(request: TypeRequest): Promise<TypeOutcome | undefined>;
 }
 
 /** The result of reading definitions and `.env` again. */

@@ -2,10 +2,8 @@ import { messageOf } from '../base/invariant.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import { CallerShares, placesOf } from './caller-shares.ts';
-import type { WorkerMessage } from './protocol.ts';
+import type { FromWorker } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
-
-type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
 
 /** The requests of all workers that can wait for their types. Compiling the largest types takes 0.5 s, and a worker waits 30 s. */
 export const WAITING_TYPES = 64;
@@ -33,7 +31,7 @@ export class ProgramAnswers {
     this.#shares = new CallerShares(placesOf(WAITING_TYPES, callerShare));
   }
 
-  async validators(handle: WorkerHandle, { id, functionName }: Question<'load-validators'>): Promise<void> {
+  async validators(handle: WorkerHandle, { id, functionName }: FromWorker<'load-validators'>): Promise<void> {
     try {
       const source = await this.#programs.get(handle.generation)?.validators(functionName);
       handle.send({ type: 'validators', id, ...(source !== undefined && { source }) });
@@ -43,7 +41,7 @@ export class ProgramAnswers {
     }
   }
 
-  async types(handle: WorkerHandle, { id, request, caller }: Question<'extend-types'>): Promise<void> {
+  async types(handle: WorkerHandle, { id, request, caller }: FromWorker<'extend-types'>): Promise<void> {
     const outcome = await this.#compile(handle.generation, request, caller);
     handle.send({ type: 'extended-types', id, outcome });
   }

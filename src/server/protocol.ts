@@ -105,7 +105,7 @@ export type WorkerMessage =
   | { readonly type: 'keep-answer'; readonly id: number; readonly answer: string; readonly ttlMs: number }
   /** The call that owns the claim ended without such an answer. */
   | { readonly type: 'release-answer'; readonly id: number }
-  /** It decided about the cool-down of a client. The primary tells the other workers. */
+  /** It decided about the cool-down of a client. The primary passes the change on to the other workers. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
   /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
   | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
@@ -124,6 +124,9 @@ export type WorkerMessage =
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
+
+/** The message of a worker with this type. */
+export type FromWorker<Type extends WorkerMessage['type']> = Extract<WorkerMessage, { readonly type: Type }>;
 
 /** The outcome of a claim. `mine`: the worker owns it. `busy`: another call still runs. `failed`: the store does not work. */
 export type ClaimedAnswer =

@@ -4,7 +4,7 @@ import { LeaseDesk } from '../policy/lease-desk.ts';
 import type { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import { AnswerClaims } from './answer-claims.ts';
 import type { Backends } from './backends.ts';
-import type { WorkerMessage } from './protocol.ts';
+import type { FromWorker, WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 
 /** The types of the messages about shared state. */
@@ -18,9 +18,7 @@ const SHARED = [
   'release-answer',
 ] as const;
 
-type SharedMessage = Extract<WorkerMessage, { readonly type: (typeof SHARED)[number] }>;
-
-type Question<Type> = Extract<SharedMessage, { readonly type: Type }>;
+type SharedMessage = FromWorker<(typeof SHARED)[number]>;
 
 /** The state that all workers share: the turns and the cool-downs of clients, the units of limits, and kept answers. */
 export class SharedState {
@@ -59,16 +57,16 @@ export class SharedState {
     this.#claims.exited(handle);
   }
 
-  #coolDown(handle: WorkerHandle, { change }: Question<'cool-down'>): void {
+  #coolDown(handle: WorkerHandle, { change }: FromWorker<'cool-down'>): void {
     this.#coolDowns.take(change, handle);
     this.#backends.coolDowns?.report(change);
   }
 
-  async #answerTurn(handle: WorkerHandle, { id, client }: Question<'take-turn'>): Promise<void> {
+  async #answerTurn(handle: WorkerHandle, { id, client }: FromWorker<'take-turn'>): Promise<void> {
     handle.send({ type: 'turn', id, turn: await this.#backends.turns.next(client) });
   }
 
-  async #answerUnits(handle: WorkerHandle, { id, request }: Question<'take-units'>): Promise<void> {
+  async #answerUnits(handle: WorkerHandle, { id, request }: FromWorker<'take-units'>): Promise<void> {
     try {
       handle.send({ type: 'units', id, grant: await this.#desk.take(handle, request) });
     } catch (error) {

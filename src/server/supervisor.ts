@@ -16,7 +16,7 @@ import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fl
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-flags.ts';
 import { ProgramAnswers, type ProgramPlane } from './program-answers.ts';
-import { CRASH_DRAIN_MS, type WorkerMessage } from './protocol.ts';
+import { CRASH_DRAIN_MS, type FromWorker, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 import { isShared, SharedState } from './shared-state.ts';
 import { SharedPorts } from './shared-ports.ts';
@@ -47,8 +47,6 @@ const SILENCE_MS = 9_000;
 
 /** Loading a large program on a busy machine. */
 const START_MS = 30_000;
-
-type Question<Type> = Extract<WorkerMessage, { readonly type: Type }>;
 
 /** Runs the processes that the fleet requests, and reports their events to it. */
 export class Supervisor implements HandleOwner {
@@ -94,14 +92,12 @@ export class Supervisor implements HandleOwner {
     this.#coolDowns = new SharedCoolDowns({
       logger: options.logger,
       counted: (client, reason) => options.metrics.cooling(client, reason),
-      tell: (change, from) => {
-        for (const handle of this.#handles.values()) if (handle !== from) handle.send({ type: 'cool-down', change });
-      },
+      send: (change, from) => this.#sendAll({ type: 'cool-down', change }, from),
     });
     this.#shared = new SharedState(options.logger, options.backends, this.#coolDowns);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
     options.backends.store?.onChange((health) => {
-      for (const handle of this.#handles.values()) handle.send({ type: 'store', health });
+      this.#sendAll({ type: 'store', health });
     });
   }
 
@@ -143,19 +139,19 @@ export class Supervisor implements HandleOwner {
   showProblems(problems: readonly DefinitionProblem[]): void {
     if (!this.#options.config.playground || (problems.length === 0 && this.#problems.length === 0)) return;
     this.#problems = problems;
-    for (const handle of this.#handles.values()) handle.send({ type: 'problems', problems });
+    this.#sendAll({ type: 'problems', problems });
   }
 
   /** Sends the keys to all workers, also to future ones. */
   replaceKeys(keyFile: KeyFile): void {
     this.#keyFile = keyFile;
-    for (const handle of this.#handles.values()) handle.send({ type: 'keys', keyFile });
+    this.#sendAll({ type: 'keys', keyFile });
   }
 
   /** Readiness fails from now on, also that of future workers; everything else goes on. */
   unready(): void {
     this.#mayBeReady = false;
-    for (const handle of this.#handles.values()) handle.send({ type: 'unready' });
+    this.#sendAll({ type: 'unready' });
   }
 
   /** Resolves when no worker is left: they finish their requests within the drain timeout. */
@@ -205,6 +201,11 @@ export class Supervisor implements HandleOwner {
     if (this.#handles.size === 0) this.#drained();
   }
 
+  /** `except`: the worker that the message is from. */
+  #sendAll(message: PrimaryMessage, except?: object): void {
+    for (const handle of this.#handles.values()) if (handle !== except) handle.send(message);
+  }
+
   /** Actions can cause events, such as a process that does not start: they wait for the remaining actions. */
   #report(event: FleetEvent): void {
     this.#events.push(event);
@@ -234,7 +235,7 @@ export class Supervisor implements HandleOwner {
         this.#pause = setTimeout(() => this.#report({ type: 'resume' }), action.ms).unref();
         break;
       case 'degraded':
-        for (const handle of this.#handles.values()) handle.send(action);
+        this.#sendAll(action);
         break;
       case 'started':
         this.#started(ok(undefined));
@@ -355,7 +356,7 @@ export class Supervisor implements HandleOwner {
     }
   }
 
-  async #answerMetrics(handle: WorkerHandle, { id, format }: Question<'merge-metrics'>): Promise<void> {
+  async #answerMetrics(handle: WorkerHandle, { id, format }: FromWorker<'merge-metrics'>): Promise<void> {
     const { metrics, backends } = this.#options;
     await metrics.collect(this.#inState('serving', 'draining'));
     const parts = [backends.store?.metrics() ?? [], ...[...this.#handles.values()].map((one) => one.metrics)];
@@ -385,7 +386,7 @@ export class Supervisor implements HandleOwner {
     return [...this.#handles.values()].filter(({ id }) => states.includes(this.#fleet.stateOf(id)));
   }
 
-  async #answerPort(handle: WorkerHandle, { id, host, port }: Question<'share-port'>): Promise<void> {
+  async #answerPort(handle: WorkerHandle, { id, host, port }: FromWorker<'share-port'>): Promise<void> {
     const shared = await this.#ports.get(host, port);
     if (shared.ok) handle.sendPort({ type: 'shared-port', id }, shared.value);
     else handle.send({ type: 'shared-port', id, failure: shared.failure });

@@ -33,7 +33,6 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/runtime/call', mayImport: ['src/base', 'src/schema', 'src/logging', ...ROOMS_OF_A_CALL] },
   { path: 'src/policy', mayImport: ['src/base', 'src/config', 'src/logging', 'src/schema'] },
   { path: 'src/telemetry', mayImport: ['src/base', 'src/config', 'src/logging'] },
-  { path: 'src/policy', mayImport: ['src/base', 'src/config', 'src/logging', 'src/schema'] },
   {
     path: 'src/server',
     mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/policy', 'src/runtime', 'src/telemetry'],

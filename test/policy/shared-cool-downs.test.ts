@@ -10,19 +10,19 @@ const DECIDE: CoolDownChange = { type: 'decide', client: 'A' };
 function create() {
   const clock = { now: 0 };
   const { logger, lines } = recordingLogger();
-  const told: Array<readonly [CoolDownChange, object | undefined]> = [];
+  const sent: Array<readonly [CoolDownChange, object | undefined]> = [];
   const counted: Array<readonly [string, string | undefined]> = [];
   const shared = new SharedCoolDowns({
     logger,
     now: () => clock.now,
     counted: (client, reason) => counted.push([client, reason]),
-    tell: (change, from) => told.push([change, from]),
+    send: (change, from) => sent.push([change, from]),
   });
-  return { clock, lines, told, counted, shared, worker: {} };
+  return { clock, lines, sent, counted, shared, worker: {} };
 }
 
 test('the other workers hear of each begin and each end, and the log has one line for each cool-down and one for its end', () => {
-  const { clock, lines, told, counted, shared, worker } = create();
+  const { clock, lines, sent, counted, shared, worker } = create();
   shared.take(BEGIN, worker);
   clock.now = 30_000;
   shared.take(DECIDE, worker);
@@ -31,7 +31,7 @@ test('the other workers hear of each begin and each end, and the log has one lin
   clock.now = 65_000;
   shared.take(END, worker);
   shared.take(END, worker);
-  expect(told.slice(0, 3)).toEqual([
+  expect(sent.slice(0, 3)).toEqual([
     [BEGIN, worker],
     [BEGIN, worker],
     [END, worker],
@@ -58,7 +58,7 @@ test('a new worker gets the time that is left', () => {
 });
 
 test('a cool-down that no attempt decides ends a minute after its time', () => {
-  const { clock, told, shared, worker } = create();
+  const { clock, sent, shared, worker } = create();
   shared.take(BEGIN, worker);
   clock.now = 89_999;
   shared.endUnused();
@@ -66,7 +66,7 @@ test('a cool-down that no attempt decides ends a minute after its time', () => {
   clock.now = 90_000;
   shared.endUnused();
   expect(shared.list).toEqual([]);
-  expect(told.at(-1)).toEqual([END, undefined]);
+  expect(sent.at(-1)).toEqual([END, undefined]);
 });
 
 test('an attempt that decides has ten minutes', () => {

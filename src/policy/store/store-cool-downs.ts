@@ -1,8 +1,6 @@
 import type { CoolDownChange } from '../cool-downs.ts';
+import { UNUSED_MS } from '../shared-cool-downs.ts';
 import type { Store } from './store.ts';
-
-/** A cool-down whose time is over is kept for this long: as long as a machine waits for an attempt that decides about its end. */
-const UNDECIDED_MS = 60_000;
 
 /** A change that a machine reports to the others. */
 type SharedChange = Exclude<CoolDownChange, { readonly type: 'decide' }>;
@@ -36,7 +34,7 @@ export class StoreCoolDowns {
     if (change.type === 'decide') return;
     const { client } = change;
     const begin = change.type === 'begin' ? [change.forMs, change.reason] : [0, ''];
-    void this.#store.run('cool', [this.#store.coolingKey], [client, this.#store.machine, ...begin, UNDECIDED_MS]);
+    void this.#store.run('cool', [this.#store.coolingKey], [client, this.#store.machine, ...begin, UNUSED_MS]);
   }
 
   #compare(reply: readonly unknown[]): void {
@@ -47,7 +45,7 @@ export class StoreCoolDowns {
       known.set(client, value);
       if (this.#known.get(client) !== value) this.#began(client, value, Number(left));
     }
-    for (const client of this.#known.keys()) if (!known.has(client)) this.#tell({ type: 'end', client });
+    for (const client of this.#known.keys()) if (!known.has(client)) this.#notify({ type: 'end', client });
     this.#known = known;
   }
 
@@ -56,10 +54,10 @@ export class StoreCoolDowns {
     const [, reason, machine] = value.split(' ');
     if (machine === this.#store.machine || !(forMs > 0)) return;
     if (reason !== 'failures' && reason !== 'retry_after') return;
-    this.#tell({ type: 'begin', client, forMs, reason });
+    this.#notify({ type: 'begin', client, forMs, reason });
   }
 
-  #tell(change: SharedChange): void {
+  #notify(change: SharedChange): void {
     for (const listener of this.#listeners) listener(change);
   }
 }

@@ -119,7 +119,7 @@ export class Store {
     return undefined;
   }
 
-  /** Tells the other machines that this one is gone, and closes the connection. */
+  /** Removes this machine from the store, and closes the connection. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);

@@ -1,16 +1,23 @@
 // Entry file: CPU time of a small call without telemetry, and with traces of a share of the calls. The receiver accepts everything;
-// metrics are exported in all cases but the first. Each round measures all servers in turn, and the median of the rounds counts.
+// metrics are exported in all cases but the first. Each round measures all servers in turn, every second round in reverse. The median
+// over the rounds of the ratio within a round counts.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
-import { CASES, checkAnswer, runLoad } from './cases.ts';
-import { median } from './load.ts';
+import { CASES, checkAnswer, runLoad, type Case } from './cases.ts';
+import { median, quantile } from './load.ts';
 import { cpuMicrosOf } from './process-usage.ts';
-import { number, table } from './report.ts';
+import { number, table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
+/** A run with other numbers writes no results. */
+const DEFAULTS = { requests: '6000', rounds: '21' };
+
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '12000' }, rounds: { type: 'string', default: '5' } },
+  options: {
+    requests: { type: 'string', default: DEFAULTS.requests },
+    rounds: { type: 'string', default: DEFAULTS.rounds },
+  },
 });
 const REQUESTS = Number(values.requests);
 const ROUNDS = Number(values.rounds);
@@ -42,27 +49,50 @@ try {
   const sides = stages.flatMap((stage) => stage.sides);
   for (const side of sides) {
     await checkAnswer(subject, side);
-    await runLoad(subject, side, REQUESTS);
+    await runLoad(subject, side, subject.warmUp.svc ?? REQUESTS);
   }
   const samples: number[][] = sides.map(() => []);
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [index, side] of sides.entries()) samples[index]?.push(await cpuPerCall(side));
+    const turns = [...sides.entries()];
+    for (const [index, side] of round % 2 === 0 ? turns : turns.toReversed()) {
+      samples[index]?.push(await cpuPerCall(subject, side));
+    }
   }
-  console.log(`\n${table([['sampled', 'CPU µs per call', 'ratio'], ...samples.map(row)])}`);
-
-  function row(own: readonly number[], index: number): readonly string[] {
-    const ratios = own.map((micros, round) => micros / (samples[0]?.[round] ?? Number.NaN));
-    const share = SHARES[index];
-    const name = share === undefined ? 'telemetry off' : `${share * 100} %`;
-    return [name, number(median(own)), number(median(ratios))];
-  }
+  const rows = samples.map((own, index) => rowOf(SHARES[index], own, samples[0] ?? []));
+  const head = ['sampled', 'CPU µs per call', 'ratio', 'middle half of the ratios'];
+  console.log(`\n${table([head, ...rows.map(cells)])}`);
+  const complete = values.requests === DEFAULTS.requests && values.rounds === DEFAULTS.rounds;
+  if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'telemetry')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));
   receiver.close();
 }
 
-async function cpuPerCall(side: Side): Promise<number> {
-  if (subject === undefined) return Number.NaN;
+interface Row {
+  /** Null without telemetry. */
+  readonly sampledShare: number | null;
+  readonly cpuMicros: number;
+  /** The median over the rounds, and the quartiles. */
+  readonly ratio: number;
+  readonly ratioQuartiles: readonly [number, number];
+}
+
+function rowOf(share: number | undefined, own: readonly number[], off: readonly number[]): Row {
+  const ratios = own.map((micros, round) => micros / (off[round] ?? Number.NaN));
+  return {
+    sampledShare: share ?? null,
+    cpuMicros: median(own),
+    ratio: median(ratios),
+    ratioQuartiles: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
+  };
+}
+
+function cells({ sampledShare, cpuMicros, ratio, ratioQuartiles: [low, high] }: Row): readonly string[] {
+  const name = sampledShare === null ? 'telemetry off' : `${sampledShare * 100} %`;
+  return [name, number(cpuMicros), number(ratio), `${number(low)} to ${number(high)}`];
+}
+
+async function cpuPerCall(subject: Case, side: Side): Promise<number> {
   const before = cpuMicrosOf(side.pid);
   const { requests } = await runLoad(subject, side, REQUESTS);
   return (cpuMicrosOf(side.pid) - before) / requests;

@@ -92,8 +92,8 @@ function cells({ sampledShare, cpuMicros, ratio, ratioQuartiles: [low, high] }: 
   return [name, number(cpuMicros), number(ratio), `${number(low)} to ${number(high)}`];
 }
 
-async function cpuPerCall(subject: Case, side: Side): Promise<number> {
+async function cpuPerCall(load: Case, side: Side): Promise<number> {
   const before = cpuMicrosOf(side.pid);
-  const { requests } = await runLoad(subject, side, REQUESTS);
+  const { requests } = await runLoad(load, side, REQUESTS);
   return (cpuMicrosOf(side.pid) - before) / requests;
 }

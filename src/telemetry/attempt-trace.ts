@@ -55,7 +55,7 @@ export class AttemptTrace implements AttemptObserver {
   traceHeaders(): readonly string[] {
     const headers: string[] = [];
     const { received, position } = this.#parent;
-    const own = this.#span?.spanContext() ?? position?.context;
+    const own = this.#span === undefined ? position?.context : position?.contextOf(this.#span.id);
     const context = own === undefined ? received : trace.setSpanContext(received, own);
     this.#services.propagator.inject(context, headers, HEADER_LIST);
     return headers;
@@ -104,7 +104,7 @@ export class AttemptTrace implements AttemptObserver {
   ): void {
     const { clock, captureContent } = this.#services;
     const { number, isReask, streamed } = this.#request;
-    span.setAll(clientAttributes(this.#request));
+    span.share(clientAttributes(this.#request));
     span.set(OWN.attempt, number);
     if (streamed) span.set(CONVENTIONS.requestStream, true);
     if (isReask) span.set(OWN.reask, true);

@@ -1,24 +1,10 @@
-import {
-  type Attributes,
-  type AttributeValue,
-  type HrTime,
-  type SpanContext,
-  SpanKind,
-  type SpanStatus,
-  SpanStatusCode,
-  TraceFlags,
-} from '@opentelemetry/api';
-import { hrTimeDuration, type InstrumentationScope, millisToHrTime } from '@opentelemetry/core';
-import type { Resource } from '@opentelemetry/resources';
-import type { ReadableSpan, SpanProcessor, TimedEvent } from '@opentelemetry/sdk-trace';
+import { type Attributes, type AttributeValue, SpanKind } from '@opentelemetry/api';
 import { CONVENTIONS } from './attributes.ts';
-import { newSpanId } from './trace-position.ts';
+import { newSpanId, type Id, type TracePosition } from './trace-position.ts';
 
 /** The objects that all spans of a process share. */
 export interface SpanOutput {
-  readonly resource: Resource;
-  readonly scope: InstrumentationScope;
-  readonly queue: Pick<SpanProcessor, 'onEnd'>;
+  readonly queue: { add(span: RecordedSpan): void };
   /** The longest text of an attribute, in characters; undefined without a limit. */
   readonly maxValueLength: number | undefined;
 }
@@ -28,100 +14,91 @@ interface SpanStart {
   readonly name: string;
   readonly startedAt: number;
   readonly kind?: SpanKind;
-  readonly parent: SpanContext | undefined;
-  /** By default, a new span of the parent's trace. */
-  readonly context?: SpanContext;
+  readonly position: TracePosition;
+  /** Undefined for the span of the request itself. */
+  readonly parentId?: Id;
+}
+
+export interface SpanEvent {
+  readonly name: string;
+  readonly at: number;
+  readonly attributes: ReadonlyArray<readonly [string, AttributeValue]>;
 }
 
 /** The default limit of OpenTelemetry (`OTEL_SPAN_EVENT_COUNT_LIMIT`). */
 const MOST_EVENTS = 128;
 
-const UNSET: SpanStatus = { code: SpanStatusCode.UNSET };
-
-/** No message, because it can quote a prompt or a reply. */
-const ERROR: SpanStatus = { code: SpanStatusCode.ERROR };
-
 /**
- * A span of a sampled trace, in the form that exporters read. The spans of the library check and copy each attribute, and look for
- * their parents in contexts, which takes twice as long.
+ * A span of a sampled trace. The spans of the library check and copy each attribute, and look for their parents in contexts, which
+ * takes twice as long.
  */
-export class RecordedSpan implements ReadableSpan {
+export class RecordedSpan {
   readonly #output: SpanOutput;
-  readonly #context: SpanContext;
+  readonly position: TracePosition;
+  readonly id: Id;
+  /** Undefined for the first span of a trace. */
+  readonly parentId: Id | undefined;
+  /** The parent is a span of the caller. */
+  readonly hasRemoteParent: boolean;
   readonly kind: SpanKind;
-  readonly startTime: HrTime;
-  readonly attributes: Attributes = {};
-  readonly events: TimedEvent[] = [];
-  readonly links = [];
-  readonly droppedAttributesCount = 0;
-  droppedEventsCount = 0;
-  readonly droppedLinksCount = 0;
+  readonly startedAt: number;
+  readonly attributes: Array<readonly [string, AttributeValue]> = [];
+  /** Attributes that other spans have too. */
+  readonly shared: Attributes[] = [];
+  readonly events: SpanEvent[] = [];
+  droppedEvents = 0;
   name: string;
-  status = UNSET;
-  endTime: HrTime = [0, 0];
-  ended = false;
-  /** Absent for the first span of a trace. */
-  declare readonly parentSpanContext?: SpanContext;
+  failed = false;
+  endedAt = 0;
 
-  constructor(output: SpanOutput, { name, startedAt, kind = SpanKind.INTERNAL, parent, context }: SpanStart) {
+  constructor(output: SpanOutput, { name, startedAt, kind = SpanKind.INTERNAL, position, parentId }: SpanStart) {
     this.#output = output;
     this.name = name;
     this.kind = kind;
-    this.startTime = millisToHrTime(startedAt);
-    if (parent !== undefined) this.parentSpanContext = parent;
-    this.#context = context ?? {
-      traceId: parent?.traceId ?? '',
-      spanId: newSpanId(),
-      traceFlags: TraceFlags.SAMPLED,
-      ...(parent?.traceState === undefined ? {} : { traceState: parent.traceState }),
-    };
+    this.startedAt = startedAt;
+    this.position = position;
+    this.id = parentId === undefined ? position.spanId : newSpanId();
+    this.parentId = parentId ?? position.callerId;
+    this.hasRemoteParent = parentId === undefined && this.parentId !== undefined;
   }
 
   /** Starts a span below this one. */
   child(name: string, startedAt: number, kind = SpanKind.INTERNAL): RecordedSpan {
-    return new RecordedSpan(this.#output, { name, startedAt, kind, parent: this.#context });
-  }
-
-  get resource(): Resource {
-    return this.#output.resource;
-  }
-
-  get instrumentationScope(): InstrumentationScope {
-    return this.#output.scope;
-  }
-
-  get duration(): HrTime {
-    return hrTimeDuration(this.startTime, this.endTime);
-  }
-
-  spanContext(): SpanContext {
-    return this.#context;
+    return new RecordedSpan(this.#output, { name, startedAt, kind, position: this.position, parentId: this.id });
   }
 
   set(name: string, value: AttributeValue): void {
-    this.attributes[name] = this.#limited(value);
+    this.attributes.push([name, this.#limited(value)]);
+  }
+
+  /** Sets the attributes of an object that never changes, and that many spans get. */
+  share(attributes: Attributes): void {
+    if (this.#output.maxValueLength === undefined) this.shared.push(attributes);
+    else this.setAll(attributes);
   }
 
   setAll(attributes: Attributes): void {
     for (const [name, value] of Object.entries(attributes)) if (value !== undefined) this.set(name, value);
   }
 
-  event(name: string, at: number, attributes: Attributes = {}): void {
-    if (this.events.length === MOST_EVENTS) this.droppedEventsCount += 1;
-    else this.events.push({ name, time: millisToHrTime(at), attributes, droppedAttributesCount: 0 });
+  event(name: string, at: number, attributes: SpanEvent['attributes'] = []): void {
+    if (this.events.length === MOST_EVENTS) this.droppedEvents += 1;
+    else this.events.push({ name, at, attributes });
   }
 
-  /** The span failed for this reason: a code, or the status of a provider. */
+  /**
+   * The span failed for this reason: a code, or the status of a provider. Its status has no message, because that can quote a prompt or a
+   * reply.
+   */
   fail(error?: string): void {
     if (error !== undefined) this.set(CONVENTIONS.errorType, error);
-    this.status = ERROR;
+    this.failed = true;
   }
 
   /** To be called once; passes the span on to its export. */
   end(at: number): void {
-    this.endTime = millisToHrTime(at);
-    this.ended = true;
-    this.#output.queue.onEnd(this);
+    this.endedAt = at;
+    this.#output.queue.add(this);
   }
 
   #limited(value: AttributeValue): AttributeValue {

@@ -8,7 +8,7 @@ import {
   W3CTraceContextPropagator,
 } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
@@ -16,9 +16,9 @@ import type { Logger } from '../logging/logger.ts';
 import type { Redact } from './content.ts';
 import { Histograms } from './histograms.ts';
 import { Instruments } from './instruments.ts';
-import type { SpanOutput } from './recorded-span.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
-import { SpanQueue, type ExportListener } from './span-queue.ts';
+import { SpanEncoder } from './span-encoder.ts';
+import { SpanQueue, type ExportListener, type SpanTransport } from './span-queue.ts';
 import { Sampling } from './trace-position.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
@@ -51,15 +51,16 @@ export class Telemetry {
     const traceLog = new ExportLog('traces', parts.logger);
     const metricLog = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
     this.#logs = [traceLog, metricLog];
-    if (traces !== undefined) {
-      this.#spans = new SpanQueue(traceExporter(traces), traces, traceLog);
-    }
     const scope = { name: 'svc', version: parts.version };
+    if (traces !== undefined) {
+      const encoder = new SpanEncoder({ resource, scope });
+      this.#spans = new SpanQueue(traces, { encoder, transport: spanTransport(traces), listener: traceLog });
+    }
     const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
     const histograms = new Histograms(scope, temporality);
     if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, metricLog);
     this.#services = {
-      traces: traces && this.#spans && traceOutput(traces, { resource, scope, queue: this.#spans }),
+      traces: traces && this.#spans && traceOutput(traces, this.#spans),
       instruments: metrics === undefined ? undefined : new Instruments(histograms),
       propagator: propagatorOf(settings.propagators),
       names: new KnownNames(MAX_NAMES),
@@ -139,14 +140,30 @@ function resourceOf({ resource }: TelemetrySettings, { version, worker }: Teleme
   });
 }
 
-function traceExporter(target: TraceSettings): OTLPTraceExporter {
-  return new OTLPTraceExporter(exporterOptions(target));
+/** The transport of the library's exporter, which retries. */
+function spanTransport(target: TraceSettings): SpanTransport {
+  const type = { 'Content-Type': 'application/x-protobuf' };
+  const delegate = createOtlpHttpExportDelegate<Buffer, unknown>(
+    convertLegacyHttpOptions(exporterOptions(target), 'TRACES', 'v1/traces', type),
+    { serializeRequest: (request) => request, deserializeResponse: () => undefined },
+    'otlp_http_span_exporter',
+    { name: 'span', countItems: () => 0 },
+    undefined,
+  );
+  const send = (request: Buffer): Promise<void> =>
+    new Promise((resolve, reject) => {
+      delegate.export(request, ({ code, error }) => {
+        if (code === ExportResultCode.SUCCESS) resolve();
+        else reject(error ?? new Error('the export failed'));
+      });
+    });
+  return { send, shutdown: () => delegate.shutdown() };
 }
 
 function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget) {
   // The values of the library's enum are these words.
   const words = compression as unknown as NonNullable<
-    ConstructorParameters<typeof OTLPTraceExporter>[0]
+    ConstructorParameters<typeof OTLPMetricExporter>[0]
   >['compression'];
   return {
     url,
@@ -156,11 +173,8 @@ function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget)
   };
 }
 
-function traceOutput(
-  settings: TraceSettings,
-  parts: Pick<SpanOutput, 'resource' | 'scope' | 'queue'>,
-): TraceServices['traces'] {
-  return { ...parts, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
+function traceOutput(settings: TraceSettings, queue: SpanQueue): TraceServices['traces'] {
+  return { queue, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
 }
 
 interface MeterParts {

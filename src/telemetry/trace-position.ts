@@ -27,47 +27,75 @@ export class Sampling {
   }
 }
 
-/** The place of a request in its trace. It makes its ids on demand, because most requests are neither sampled nor logged. */
+/** An id as 32-bit words, the most significant one first: two of a span, four of a trace. */
+export type Id = readonly number[];
+
+/** The place of a request in its trace. It makes text of its ids on demand, because most requests are neither sampled nor logged. */
 export class TracePosition {
   readonly isSampled: boolean;
+  /** The span of the caller; undefined if the request starts a trace. */
   readonly parent: SpanContext | undefined;
-  /** The words of the id of a new trace. */
-  readonly #words: readonly [number, number, number, number] | undefined;
+  readonly traceId: Id;
+  #spanId: Id | undefined;
   #context: SpanContext | undefined;
 
-  /** `parent`: the span of the caller; undefined if the request starts a trace. */
   constructor(sampling: Sampling, parent: SpanContext | undefined) {
     this.parent = parent;
-    if (parent === undefined) this.#words = [randomWord(), randomWord(), randomWord(), randomWord()];
-    const [a, b, c, d] = this.#words ?? wordsOf(parent?.traceId ?? '');
+    this.traceId = parent === undefined ? newTraceId() : idOf(parent.traceId);
+    const [a = 0, b = 0, c = 0, d = 0] = this.traceId;
     this.isSampled = sampling.isSampled(parent, (a ^ b ^ c ^ d) >>> 0);
   }
 
-  /** The ids of the request's own span, whether it is sampled or not. */
+  /** The id of the request's own span. */
+  get spanId(): Id {
+    return (this.#spanId ??= newSpanId());
+  }
+
+  /** The id of the caller's span. */
+  get callerId(): Id | undefined {
+    return this.parent && idOf(this.parent.spanId);
+  }
+
+  /** The `tracestate` of the caller; empty without one. */
+  get traceState(): string {
+    return this.parent?.traceState?.serialize() ?? '';
+  }
+
+  /** The request's own span, whether it is sampled or not. */
   get context(): SpanContext {
-    this.#context ??= {
-      traceId: this.#words?.map(hex).join('') ?? this.parent?.traceId ?? '',
-      spanId: newSpanId(),
+    return (this.#context ??= this.contextOf(this.spanId));
+  }
+
+  /** A span of the trace. */
+  contextOf(spanId: Id): SpanContext {
+    return {
+      traceId: this.parent?.traceId ?? textOf(this.traceId),
+      spanId: textOf(spanId),
       traceFlags: this.isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
       ...(this.parent?.traceState === undefined ? {} : { traceState: this.parent.traceState }),
     };
-    return this.#context;
   }
 }
 
-export function newSpanId(): string {
-  return hex(randomWord()) + hex(randomWord());
+export function newSpanId(): Id {
+  return [randomWord(), randomWord()];
+}
+
+function newTraceId(): Id {
+  return [randomWord(), randomWord(), randomWord(), randomWord()];
 }
 
 function randomWord(): number {
   return Math.floor(Math.random() * WORDS);
 }
 
-function hex(word: number): string {
-  return word.toString(16).padStart(8, '0');
+function textOf(id: Id): string {
+  return id.map((word) => word.toString(16).padStart(8, '0')).join('');
 }
 
-function wordsOf(traceId: string): readonly [number, number, number, number] {
-  const word = (index: number): number => Number.parseInt(traceId.slice(8 * index, 8 * index + 8), 16);
-  return [word(0), word(1), word(2), word(3)];
+/** Reads hexadecimal digits. */
+function idOf(text: string): Id {
+  return Array.from({ length: text.length / 8 }, (_, index) =>
+    Number.parseInt(text.slice(8 * index, 8 * index + 8), 16),
+  );
 }

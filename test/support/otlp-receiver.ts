@@ -29,7 +29,8 @@ export interface ReceivedSpan {
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: AttributeMap;
-  readonly events: ReadonlyArray<{ readonly name: string; readonly time: bigint }>;
+  readonly events: ReadonlyArray<{ readonly name: string; readonly time: bigint; readonly attributes: AttributeMap }>;
+  readonly droppedEvents: number;
   /** 0 unset, 2 error. */
   readonly status: number;
   readonly statusMessage: string;
@@ -107,15 +108,15 @@ class Receiver implements OtlpReceiver {
     }
     const bytes = headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
     this.bytes.push(bytes);
-    if (url === '/v1/traces') this.spans.push(...spansOf(readMessage(bytes)));
+    if (url === '/v1/traces') this.spans.push(...spansOf(bytes));
     if (url === '/v1/metrics') this.histograms.push(...histogramsOf(readMessage(bytes)));
     response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
   }
 }
 
 // The numbers of the fields: https://github.com/open-telemetry/opentelemetry-proto
-function spansOf(request: WireMessage): readonly ReceivedSpan[] {
-  return messagesAt(request, 1).flatMap((group) => {
+export function spansOf(request: Buffer): readonly ReceivedSpan[] {
+  return messagesAt(readMessage(request), 1).flatMap((group) => {
     const resource = attributesAt(messagesAt(group, 1)[0], 1);
     return messagesAt(group, 2).flatMap((scope) => messagesAt(scope, 2).map((span) => spanOf(span, resource)));
   });
@@ -133,7 +134,12 @@ function spanOf(span: WireMessage, resource: AttributeMap): ReceivedSpan {
     start: bitsAt(span, 7),
     end: bitsAt(span, 8),
     attributes: attributesAt(span, 9),
-    events: messagesAt(span, 11).map((event) => ({ name: stringAt(event, 2), time: bitsAt(event, 1) })),
+    events: messagesAt(span, 11).map((event) => ({
+      name: stringAt(event, 2),
+      time: bitsAt(event, 1),
+      attributes: attributesAt(event, 3),
+    })),
+    droppedEvents: Number(bitsAt(span, 12)),
     status: Number(bitsAt(status, 3)),
     statusMessage: stringAt(status, 2),
     resource,

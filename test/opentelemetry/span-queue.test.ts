@@ -1,0 +1,112 @@
+import { emptyResource } from '@opentelemetry/resources';
+import { expect, test } from 'vitest';
+import { RecordedSpan } from '../../src/telemetry/recorded-span.ts';
+import { SpanEncoder } from '../../src/telemetry/span-encoder.ts';
+import { SpanQueue } from '../../src/telemetry/span-queue.ts';
+import { Sampling, TracePosition } from '../../src/telemetry/trace-position.ts';
+import { spansOf } from '../support/otlp-receiver.ts';
+
+const SAMPLING = new Sampling({ sampler: 'always_on', sampledShare: 1 });
+const HOUR_MS = 3_600_000;
+
+interface Stage {
+  readonly queue: SpanQueue;
+  readonly add: (name: string, content?: string) => void;
+  /** The names of the spans in each export. */
+  readonly exports: ReadonlyArray<readonly string[]>;
+  readonly outcomes: readonly string[];
+  /** Ends the oldest export that is under way. */
+  readonly answer: (error?: Error) => void;
+}
+
+function start({ maxQueueSize = 100, delayMs = HOUR_MS }: { maxQueueSize?: number; delayMs?: number } = {}): Stage {
+  const exports: string[][] = [];
+  const outcomes: string[] = [];
+  const pending: ((error?: Error) => void)[] = [];
+  const transport = {
+    send: (request: Buffer) => {
+      exports.push(spansOf(request).map(({ name }) => name));
+      return new Promise<void>((resolve, reject) => {
+        pending.push((error) => (error === undefined ? resolve() : reject(error)));
+      });
+    },
+    shutdown: async () => void outcomes.push('shut down'),
+  };
+  const listener = {
+    exported: () => void outcomes.push('exported'),
+    failed: (lost: number) => void outcomes.push(`lost ${lost}`),
+  };
+  const encoder = new SpanEncoder({ resource: emptyResource(), scope: { name: 'test' } });
+  const settings = { maxQueueSize, maxBatchSize: 2, delayMs, exportTimeoutMs: HOUR_MS };
+  const queue = new SpanQueue(settings, { encoder, transport, listener });
+  const add = (name: string, content = ''): void => {
+    const position = new TracePosition(SAMPLING, undefined);
+    const span = new RecordedSpan({ queue, maxValueLength: undefined }, { name, startedAt: 0, position });
+    span.set('content', content);
+    span.end(1);
+  };
+  const answer = (error?: Error): void => pending.shift()?.(error);
+  return { queue, add, exports, outcomes, answer };
+}
+
+test('a full batch is exported at once, and the next one after it', async () => {
+  const { add, exports, outcomes, answer } = start();
+  for (const name of ['a', 'b', 'c', 'd', 'e']) add(name);
+  expect(exports).toEqual([['a', 'b']]);
+  answer();
+  await expect
+    .poll(() => exports)
+    .toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+  expect(outcomes).toEqual(['exported']);
+});
+
+test('a batch that is not full is exported after the delay', async () => {
+  const { add, exports } = start({ delayMs: 1 });
+  add('a');
+  expect(exports).toEqual([]);
+  await expect.poll(() => exports).toEqual([['a']]);
+});
+
+test('a full queue drops spans, and a failed export loses its own', async () => {
+  const { queue, add, exports, outcomes, answer } = start({ maxQueueSize: 3 });
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) add(name);
+  expect(queue.dropped).toBe(1);
+  answer(new Error('refused'));
+  await expect
+    .poll(() => exports)
+    .toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+  expect([queue.dropped, outcomes]).toEqual([3, ['lost 2']]);
+});
+
+test('the queue holds at most 32 MiB', () => {
+  const { queue, add, exports } = start();
+  for (let index = 0; index < 8; index += 1) add(`span ${index}`, 'x'.repeat(5_000_000));
+  expect(exports).toEqual([['span 0', 'span 1']]);
+  expect(queue.dropped).toBe(2);
+});
+
+test('the end exports all spans and takes no more', async () => {
+  const { queue, add, exports, outcomes, answer } = start();
+  for (const name of ['a', 'b', 'c']) add(name);
+  const end = queue.shutdown();
+  add('late');
+  answer();
+  await expect.poll(() => exports).toEqual([['a', 'b'], ['c']]);
+  expect(outcomes).toEqual(['exported']);
+  answer();
+  await end;
+  expect([queue.dropped, outcomes]).toEqual([1, ['exported', 'exported', 'shut down']]);
+});
+
+test('spans that are not exported when the process ends count as dropped', () => {
+  const { queue, add } = start();
+  for (const name of ['a', 'b', 'c']) add(name);
+  queue.abandon();
+  expect(queue.dropped).toBe(3);
+});

@@ -31,7 +31,8 @@ interface Subject {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-callers-'));
-const limits = { requests_per_minute: 1e9, tokens_per_minute: 1e9, in_flight: 1e6, cost_per_day: 1e6 };
+// As high as no run reaches, and numbers of a usual size.
+const limits = { requests_per_minute: 1e7, tokens_per_minute: 1e8, in_flight: 1_000, cost_per_day: 1_000 };
 const withKey = { 'x-svc-api-key': KEY };
 const keys = { SVC_KEYS: keyFile('keys', undefined) };
 const limited = { SVC_KEYS: keyFile('limits', limits) };

@@ -5,19 +5,15 @@ export type HeaderList = ReadonlyArray<readonly [name: string, value: string]>;
 export const JSON_TYPE: readonly [string, string] = ['content-type', 'application/json'];
 
 /** Anything but printable ASCII. */
-const UNSAFE = /[^ -~]/g;
+const UNSAFE = /[^ -~]/;
 
 /**
  * Replaces every character that is not printable ASCII by `?`. uWebSockets.js writes header values unmodified: a CR or LF
  * would begin a header, or a response, of its own.
  */
 export function headerValue(value: string): string {
-  // Nearly all values are safe, and for them a loop takes less time than the expression.
-  for (let index = 0; index < value.length; index += 1) {
-    const code = value.charCodeAt(index);
-    if (code < 0x20 || code > 0x7e) return value.replace(UNSAFE, '?');
-  }
-  return value;
+  // Nearly all values are safe, and a test takes less time than a replacement.
+  return UNSAFE.test(value) ? value.replaceAll(new RegExp(UNSAFE, 'g'), '?') : value;
 }
 
 const statusLines = new Map<number, string>();

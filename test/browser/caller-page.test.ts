@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ROOT } from '../architecture/source-files.ts';
-import { blocksOf, PageReader } from '../support/documented-page.ts';
+import { blocksOfCallerPage, PageReader } from '../support/documented-page.ts';
+import { launchBrowser } from '../support/launch-browser.ts';
 
 /** Opens the page of docs/callers/browser.md in Chromium. This test serves its files, from an origin of their own. */
-const BLOCKS = blocksOf(readFileSync(join(ROOT, 'docs/callers/browser.md'), 'utf8'));
+const BLOCKS = blocksOfCallerPage('browser');
 const [INIT, SERVE] = BLOCKS.filter(({ language, mark }) => language === 'sh' && mark === undefined);
 const DEFINITION = 'svc_src/contact.svc';
 const TYPES: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript' };
@@ -28,10 +28,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   origin = `http://localhost:${(files.address() as AddressInfo).port}`;
   await reader.run(INIT?.code ?? '');
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  });
+  browser = await launchBrowser();
 });
 
 afterAll(async () => {

@@ -1,11 +1,10 @@
-import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { classRef, classType, field, functionType, programOf, string } from '../support/definitions.ts';
 import { startPageServer } from './page-server.ts';
 import type { PageServer } from './page-server.ts';
+import { launchBrowser } from '../support/launch-browser.ts';
 
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const KEY = 'open-sesame';
 const WORDS = ['It', 'grows', 'word', 'by', 'word'];
 const HOSTILE = '</script><img src=x onerror="window.hit=1"> <b>bold</b> [link](javascript:window.hit=1) `code`';
@@ -27,7 +26,7 @@ let browser: Browser;
 const open: Array<{ close(): Promise<void> }> = [];
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  browser = await launchBrowser();
 });
 afterAll(() => browser.close());
 afterEach(async () => {

@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServer, type RunningServer } from '../support/running-server.ts';
+import { launchBrowser } from '../support/launch-browser.ts';
 
 const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
 const KEY = 'the-password-of-this-test';
@@ -17,10 +18,7 @@ let server: RunningServer;
 beforeAll(async () => {
   mkdirSync(PICTURES, { recursive: true });
   server = await startServer({ from: SAMPLES, env: { SVC_PASSWORD: KEY } });
-  browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-  });
+  browser = await launchBrowser();
 });
 
 afterAll(async () => {

@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { startServer, type RunningServer, type ServerOptions } from '../support/running-server.ts';
+import { launchBrowser } from '../support/launch-browser.ts';
 
 /** Functions with parameters and replies of every kind. */
 export const DEFINITIONS = fileURLToPath(new URL('playground-definitions', import.meta.url));
@@ -33,10 +34,7 @@ export function usePlayground(options: ServerOptions = { command: 'dev', from: D
   beforeAll(async () => {
     mkdirSync(PICTURES, { recursive: true });
     server = await startServer(options);
-    browser = await chromium.launch({
-      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-      args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser?.close();

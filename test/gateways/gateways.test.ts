@@ -1,13 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { freePort } from '../support/free-port.ts';
+import { HAPROXY, startGateway, type Gateway } from '../support/gateway.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
@@ -20,13 +16,8 @@ const TEXT = JSON.stringify({ text: 'Ada' });
 /** Programs of the operating system, which must be installed. */
 const GATEWAYS = [
   { name: 'nginx', program: '/usr/sbin/nginx', file: 'nginx.conf', flags: ['-c'] },
-  { name: 'HAProxy', program: '/usr/sbin/haproxy', file: 'haproxy.cfg', flags: ['-db', '-f'] },
+  { ...HAPROXY, file: 'haproxy.cfg' },
 ] as const;
-
-interface Gateway {
-  readonly url: string;
-  stop(): Promise<void>;
-}
 
 let fake: FakeProvider;
 
@@ -37,48 +28,9 @@ beforeAll(async () => {
 afterAll(() => fake.close());
 
 /** Runs the gateway in front of the server, with the configuration file in this folder. */
-async function startGateway(of: (typeof GATEWAYS)[number], server: RunningServer): Promise<Gateway> {
-  const folder = mkdtempSync(join(tmpdir(), 'svc-gateway-'));
-  const port = await freePort();
+function startInFrontOf(server: RunningServer, of: (typeof GATEWAYS)[number]): Promise<Gateway> {
   const text = readFileSync(new URL(of.file, import.meta.url), 'utf8');
-  const filled = text
-    .replaceAll('FOLDER', folder)
-    .replaceAll('LISTEN', `127.0.0.1:${port}`)
-    .replaceAll('SERVER', `127.0.0.1:${server.port}`);
-  writeFileSync(join(folder, of.file), filled);
-  const child = spawn(of.program, [...of.flags, join(folder, of.file)], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const url = `http://127.0.0.1:${port}`;
-  const output = outputOf(child);
-  await waitUntil(`${of.name} to answer`, () => answers(url)).catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw new Error(output(), { cause: error });
-  });
-  return {
-    url,
-    stop: async () => {
-      const closed = once(child, 'close');
-      child.kill('SIGTERM');
-      await closed;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-function outputOf(child: ChildProcess): () => string {
-  let output = '';
-  const collect = (chunk: Buffer): void => {
-    output += chunk.toString();
-  };
-  child.stdout?.on('data', collect);
-  child.stderr?.on('data', collect);
-  return () => output;
-}
-
-function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    (response) => response.ok,
-    () => false,
-  );
+  return startGateway(of, text.replaceAll('SERVER', `127.0.0.1:${server.port}`));
 }
 
 /** Sends a call on a connection of the agent; resolves to the body if the status is 200, otherwise to the failure. */
@@ -130,7 +82,7 @@ describe.each(TRANSPORTS)('transport %s', (transport) => {
     let gateway: Gateway;
 
     beforeAll(async () => {
-      gateway = await startGateway(program, server);
+      gateway = await startInFrontOf(server, program);
     });
 
     afterAll(() => gateway.stop());

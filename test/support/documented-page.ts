@@ -1,8 +1,9 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { ROOT } from '../architecture/source-files.ts';
 import { freePort } from './free-port.ts';
 import { waitUntil } from './load.ts';
 import { SVC_MAIN, temporaryFolder } from './running-server.ts';
@@ -28,6 +29,23 @@ export function blocksOf(page: string): readonly PageBlock[] {
     const [, file] = /^(?:\/\/|#) (\S*\.\w+)\n/u.exec(code) ?? [];
     return [{ language, code, file, output: next === 'text' ? output : undefined, mark }];
   });
+}
+
+/** The blocks of a page in docs/callers. */
+export function blocksOfCallerPage(name: string): readonly PageBlock[] {
+  return blocksOf(readFileSync(join(ROOT, `docs/callers/${name}.md`), 'utf8'));
+}
+
+/**
+ * Returns a reader who has followed the first page in docs/callers, with a manifest and the packages of a folder of modules: ready for
+ * the other pages.
+ */
+export async function readCallerPages(modules: string, manifest: string): Promise<PageReader> {
+  const reader = await PageReader.start();
+  symlinkSync(modules, join(reader.folder, 'node_modules'));
+  await reader.save('package.json', manifest);
+  for (const block of blocksOfCallerPage('README')) await reader.follow(block);
+  return reader;
 }
 
 const run = promisify(execFile);

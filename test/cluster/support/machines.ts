@@ -1,8 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { freePort } from '../../support/free-port.ts';
+import { HAPROXY, startGateway, type Gateway } from '../../support/gateway.ts';
 import { waitUntil } from '../../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer, type ServerOptions } from '../../support/running-server.ts';
 
@@ -39,42 +36,10 @@ export async function startMachines(options: ServerOptions): Promise<Machines> {
   };
 }
 
-async function startProxy(servers: readonly RunningServer[]) {
-  const port = await freePort();
+function startProxy(servers: readonly RunningServer[]): Promise<Gateway> {
   const lines = servers.map((server, index) => `  server svc${index} 127.0.0.1:${server.port} check inter 1s`);
-  const text = readFileSync(new URL('../haproxy.cfg', import.meta.url), 'utf8')
-    .replaceAll('LISTEN', `127.0.0.1:${port}`)
-    .replaceAll('SERVERS', lines.join('\n').trim());
-  const file = join(temporaryFolder({ 'haproxy.cfg': text }), 'haproxy.cfg');
-  const child = spawn('/usr/sbin/haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const url = `http://127.0.0.1:${port}`;
-  const output = outputOf(child);
-  await waitUntil('HAProxy to answer', () => answers(url)).catch((error: unknown) => {
-    child.kill('SIGKILL');
-    throw new Error(output(), { cause: error });
-  });
-  return {
-    url,
-    stop: async () => {
-      const closed = once(child, 'close');
-      child.kill('SIGTERM');
-      await closed;
-    },
-  };
-}
-
-function outputOf(child: ChildProcess): () => string {
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  return () => output;
-}
-
-function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
-    (response) => response.ok,
-    () => false,
-  );
+  const text = readFileSync(new URL('../haproxy.cfg', import.meta.url), 'utf8');
+  return startGateway(HAPROXY, text.replaceAll('SERVERS', lines.join('\n').trim()));
 }
 
 /** A part of the body of /readyz or /_debug/status. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { beforeEach, expect, test } from 'vitest';
 import { reply, status } from '../support/fake-provider.ts';
 import { startProviderSuite } from '../support/provider-suite.ts';
-import { inEmptyDirectory, svc } from './command-line.ts';
+import { inEmptyDirectory, svc, timeless } from './command-line.ts';
 
 const USAGE = { usage: { prompt_tokens: 1000, completion_tokens: 100 } };
 const { fake } = await startProviderSuite(reply('{"name": "Ada", "id": 9007199254740993}', USAGE));
@@ -40,11 +40,6 @@ function batch(...args: readonly string[]): ReturnType<typeof svc> {
   return svc('batch', 'Read', '--in', 'rows.jsonl', '--out', 'answers.jsonl', ...args);
 }
 
-/** The output with all times as `0 ms`. */
-function timeless(text: string): string {
-  return text.replaceAll(/\d+(?:\.\d+)? (?:ms|s)\b/gu, '0 ms');
-}
-
 test('each row has a line with its value or its failure, its tokens and its cost', async () => {
   writeFileSync('prices.yaml', '- model: m\n  input: 2\n  output: 10\n');
   const ended = await batch('--prices', 'prices.yaml');
@@ -61,7 +56,7 @@ test('each row has a line with its value or its failure, its tokens and its cost
       details: [{ path: 'text', message: 'expected a string, got an int' }],
     },
   });
-  expect(timeless(ended.out)).toBe(
+  expect(timeless(ended)).toBe(
     '3 rows: 2 answered, 1 failed, in 0 ms, cost $0.006\n  invalid_argument: 1\nTo ask the failed rows again, add --retry-failed.\n',
   );
   expect(readdirSync('.').toSorted()).toEqual([

@@ -17,6 +17,11 @@ export interface Ended {
   readonly error: string;
 }
 
+/** The output with all times as `0 ms`. */
+export function timeless({ out }: Ended): string {
+  return out.replaceAll(/\d+(?:\.\d+)? (?:ms|s)\b/gu, '0 ms');
+}
+
 /** Runs a command line in this process and collects its output. */
 export async function svc(...args: readonly string[]): Promise<Ended> {
   let out = '';

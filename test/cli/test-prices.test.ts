@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { reply } from '../support/fake-provider.ts';
 import { startProviderSuite } from '../support/provider-suite.ts';
-import { inEmptyDirectory, svc, type Ended } from './command-line.ts';
+import { inEmptyDirectory, svc, timeless } from './command-line.ts';
 
 const { fake } = await startProviderSuite(reply('7', { usage: { prompt_tokens: 1000, completion_tokens: 100 } }));
 
@@ -41,11 +41,6 @@ beforeEach(() => {
   writeFileSync('svc_src/count.svc', client('Priced', 'priced-1') + client('Other', 'other') + FUNCTION);
   writeFileSync('prices.yaml', PRICES);
 });
-
-/** The output with all times as `0 ms`. */
-function timeless({ out }: Ended): string {
-  return out.replaceAll(/\d+(?:\.\d+)? (?:ms|s)\b/gu, '0 ms');
-}
 
 test('the summary states the cost of all runs', async () => {
   const ended = await svc('test', '--prices', 'prices.yaml');

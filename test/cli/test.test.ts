@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { copySamples, inEmptyDirectory, svc, type Ended } from './command-line.ts';
+import { copySamples, inEmptyDirectory, svc, timeless } from './command-line.ts';
 
 inEmptyDirectory();
 
@@ -60,11 +60,6 @@ function write(files: Readonly<Record<string, string>>): void {
 
 function definitions(tests = ''): void {
   write({ 'clients.svc': CLIENTS, 'people.svc': PEOPLE + tests });
-}
-
-/** The output with all times as `0 ms`. */
-function timeless({ out }: Ended): string {
-  return out.replaceAll(/\d+(?:\.\d+)? (?:ms|s)\b/gu, '0 ms');
 }
 
 test('the samples pass, and every function has a test', async () => {

@@ -22,7 +22,9 @@ export interface KeyEntry {
   readonly disabled?: boolean;
 }
 
-export type ClientRegistryPolicy = 'open' | 'known' | 'off';
+export const CLIENT_REGISTRY_POLICIES = ['open', 'known', 'off'] as const;
+
+export type ClientRegistryPolicy = (typeof CLIENT_REGISTRY_POLICIES)[number];
 
 /** The limits of a caller; one that is absent does not apply. */
 export interface CallerLimits {

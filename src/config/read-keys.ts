@@ -2,6 +2,7 @@ import { isJsonObject } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMeanOneOf } from '../base/suggestion.ts';
 import {
+  CLIENT_REGISTRY_POLICIES,
   PASSWORD_NAME,
   type CallerLimits,
   type ClientRegistryPolicy,
@@ -26,9 +27,13 @@ const ENTRY_MEMBERS = [
 
 const DEFAULT_MEMBERS = ['limits'] as const;
 
-const LIMIT_MEMBERS = ['requests_per_minute', 'tokens_per_minute', 'in_flight', 'cost_per_day'] as const;
-
-const POLICIES = ['open', 'known', 'off'] as const;
+/** The limits, by their names in the file. */
+const LIMITS = {
+  requests_per_minute: 'requestsPerMinute',
+  tokens_per_minute: 'tokensPerMinute',
+  in_flight: 'inFlight',
+  cost_per_day: 'costPerDay',
+} as const satisfies Readonly<Record<string, keyof CallerLimits>>;
 
 const NAME = /^[a-z0-9._-]{1,64}$/u;
 
@@ -161,8 +166,8 @@ export function isFunctionList(value: unknown): value is readonly string[] {
 }
 
 function policyFault(policy: unknown): string | undefined {
-  if (policy === undefined || POLICIES.some((each) => each === policy)) return undefined;
-  return `"client_registry" is ${shownValue(policy)}. Use one of ${POLICIES.join(', ')}.`;
+  if (policy === undefined || CLIENT_REGISTRY_POLICIES.some((each) => each === policy)) return undefined;
+  return `"client_registry" is ${shownValue(policy)}. Use one of ${CLIENT_REGISTRY_POLICIES.join(', ')}.`;
 }
 
 function disabledFault(disabled: unknown): string | undefined {
@@ -173,36 +178,34 @@ function disabledFault(disabled: unknown): string | undefined {
 function readLimits(value: unknown): Result<CallerLimits, string> {
   if (!isJsonObject(value))
     return err(`"limits" is ${shownValue(value)}. Write a map such as "{requests_per_minute: 60}".`);
-  const unknown = unknownMember(value, LIMIT_MEMBERS);
+  const unknown = unknownMember(value, Object.keys(LIMITS));
   if (unknown !== undefined) return err(`"limits" ${unknown}`);
-  for (const name of LIMIT_MEMBERS) {
-    const fault = limitFault(name, value[name]);
-    if (fault !== undefined) return err(fault);
+  const limits: { -readonly [Name in keyof CallerLimits]: number } = {};
+  for (const [member, name] of Object.entries(LIMITS)) {
+    if (value[member] === undefined) continue;
+    const limit = readLimit(member, value[member]);
+    if (!limit.ok) return limit;
+    limits[name] = limit.value;
   }
-  // `limitFault` checked the types.
-  const limits = value as unknown as CheckedLimits;
-  return ok({
-    ...(limits.requests_per_minute !== undefined && { requestsPerMinute: limits.requests_per_minute }),
-    ...(limits.tokens_per_minute !== undefined && { tokensPerMinute: limits.tokens_per_minute }),
-    ...(limits.in_flight !== undefined && { inFlight: limits.in_flight }),
-    ...(limits.cost_per_day !== undefined && { costPerDay: limits.cost_per_day }),
-  });
+  return ok(limits);
 }
-
-type CheckedLimits = { readonly [Name in (typeof LIMIT_MEMBERS)[number]]?: number };
 
 /** A million dollars, and a billion of anything else: the ledger counts in whole numbers that stay exact. */
 const LARGEST_COST = 1e6;
 const LARGEST_COUNT = 1e9;
 
-function limitFault(name: (typeof LIMIT_MEMBERS)[number], value: unknown): string | undefined {
-  if (value === undefined) return undefined;
-  if (name === 'cost_per_day') {
-    if (typeof value === 'number' && value > 0 && value <= LARGEST_COST) return undefined;
-    return `"${name}" is ${shownValue(value)}. Write US dollars, more than 0 and at most ${LARGEST_COST}, such as 12.5.`;
-  }
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LARGEST_COUNT) return undefined;
-  return `"${name}" is ${shownValue(value)}. Write a whole number from 1 to ${LARGEST_COUNT}; to stop a key, set "disabled: true".`;
+function readLimit(name: string, value: unknown): Result<number, string> {
+  const isCost = name === 'cost_per_day';
+  const number = typeof value === 'number' ? value : Number.NaN;
+  if (isCost ? number > 0 && number <= LARGEST_COST : isCount(number)) return ok(number);
+  const allowed = isCost
+    ? `Write US dollars, more than 0 and at most ${LARGEST_COST}, such as 12.5.`
+    : `Write a whole number from 1 to ${LARGEST_COUNT}; to stop a key, set "disabled: true".`;
+  return err(`"${name}" is ${shownValue(value)}. ${allowed}`);
+}
+
+function isCount(number: number): boolean {
+  return Number.isInteger(number) && number >= 1 && number <= LARGEST_COUNT;
 }
 
 const EXPIRY = /^(\d{4}-\d{2}-\d{2})(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/u;

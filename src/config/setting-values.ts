@@ -6,6 +6,8 @@ import { didYouMean } from '../base/suggestion.ts';
 /** Parses the text of a setting. The failure completes the sentence `--port is "x", but must be …`. */
 export type ParseValue<T> = (text: string) => Result<T, string>;
 
+export const MIB = 2 ** 20;
+
 /** Single letters are powers of 1024, as in Docker and the JVM. */
 const SIZE_UNITS: ReadonlyMap<string, number> = new Map([
   ['', 1],

@@ -1,7 +1,5 @@
 import { setting } from '../setting.ts';
-import { duration, size, yesOrNo } from '../setting-values.ts';
-
-const MIB = 2 ** 20;
+import { MIB, duration, size, yesOrNo } from '../setting-values.ts';
 
 /** The answers that the server keeps for callers that ask again. */
 export const KEPT_ANSWERS_SETTINGS = {

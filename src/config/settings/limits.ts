@@ -1,7 +1,5 @@
 import { CALLS_OF_ALL_WORKERS, NO_DEFAULT, setting } from '../setting.ts';
-import { duration, keyword, nonEmptyString, share, size, wholeNumber } from '../setting-values.ts';
-
-const MIB = 2 ** 20;
+import { MIB, duration, keyword, nonEmptyString, share, size, wholeNumber } from '../setting-values.ts';
 
 /** The limits of requests, and their answers. */
 export const LIMITS_SETTINGS = {

@@ -1,9 +1,7 @@
 import { workerMemoryShare, workersThatFit } from '../container-limits.ts';
 import { NO_DEFAULT, setting, zeroOr } from '../setting.ts';
-import { duration, size, wholeNumber } from '../setting-values.ts';
+import { MIB, duration, size, wholeNumber } from '../setting-values.ts';
 import { storeAddress } from '../store-address.ts';
-
-const MIB = 2 ** 20;
 
 /** The worker processes, their drain, and what they share with other machines. */
 export const PROCESSES_SETTINGS = {

@@ -1,3 +1,4 @@
+import { CLIENT_REGISTRY_POLICIES } from '../key-file.ts';
 import { ok } from '../../base/result.ts';
 import { NO_DEFAULT, setting } from '../setting.ts';
 import { keyword, nonEmptyString, origins, yesOrNo } from '../setting-values.ts';
@@ -26,7 +27,7 @@ export const SECURITY_SETTINGS = {
     variable: 'SVC_CLIENT_REGISTRY',
     group: 'Security',
     help: 'Clients that a request can select: open (also those it defines), known (those in the definition files) or off (none)',
-    parse: keyword('open', 'known', 'off'),
+    parse: keyword(...CLIENT_REGISTRY_POLICIES),
     default: 'open',
   }),
   dynamicTypes: setting({

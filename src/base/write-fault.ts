@@ -10,6 +10,7 @@ const WRITE_FAULTS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'its directory does not exist'],
   ['EISDIR', 'it is a directory'],
   ['EACCES', 'permission is denied'],
+  ['EPERM', 'permission is denied'],
   ['EROFS', 'the file system is read-only'],
   ['ENOSPC', 'the disk is full'],
   ['EDQUOT', 'the quota of the disk is used up'],

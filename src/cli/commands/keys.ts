@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { replaceFile } from '../../base/replace-file.ts';
 import { writeFault } from '../../base/write-fault.ts';
 import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
 import { yamlPackage } from '../../config/yaml-package.ts';
@@ -69,11 +70,9 @@ function append(file: string, entry: object): string | undefined {
   const added = file.endsWith('.json') ? appendJson(exists ? text : '{"keys":[]}', entry) : appendYaml(text, entry);
   const after = checkKeys(yamlPackage().parse(added), JSON.stringify(file));
   if (!after.ok) return after.failure;
-  // A server that reads the file meanwhile gets all of it. Only its owner can read a new file.
-  const temporary = `${file}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, added, { mode: exists ? statSync(file).mode : 0o600 });
-    renameSync(temporary, file);
+    // Only its owner can read a new file.
+    replaceFile(file, added, exists ? statSync(file).mode : 0o600);
     return undefined;
   } catch (error) {
     return `${JSON.stringify(file)} cannot be written: ${writeFault(error)}`;

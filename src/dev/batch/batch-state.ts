@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../../base/invariant.ts';
 import { isJsonObject } from '../../base/json.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 
 /** The questions that a file of answers belongs to, in a file beside it (docs/adr/0024-a-batch-has-a-state-file.md). */
@@ -79,10 +80,9 @@ function readState(path: string): BatchState | undefined {
   return { format: 1, function: name, definitions, input, run, round };
 }
 
-/** Writes the state before the first answer. It appears complete or not at all. */
+/** Writes the state before the first answer. */
 function written(path: string, state: BatchState): BatchState {
-  writeFileSync(`${path}.tmp`, `${JSON.stringify(state, undefined, 2)}\n`);
-  renameSync(`${path}.tmp`, path);
+  replaceFile(path, `${JSON.stringify(state, undefined, 2)}\n`);
   return state;
 }
 

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import { readablePrompt } from './readable-prompt.ts';
@@ -53,9 +54,7 @@ export class Recordings {
     const content = { format: FORMAT, function: functionName, client, prompt, replies: known };
     mkdirSync(this.#directory, { recursive: true });
     const path = join(this.#directory, name);
-    // A reader never sees half a file.
-    writeFileSync(`${path}.tmp`, `${JSON.stringify(content, undefined, 2)}\n`);
-    renameSync(`${path}.tmp`, path);
+    replaceFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
   }
 
   /** The reply for a repetition, or a message that states why there is none. */

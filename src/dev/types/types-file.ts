@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { messageOf } from '../../base/invariant.ts';
+import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { replaceFile } from '../../base/replace-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+import { writeFault } from '../../base/write-fault.ts';
 
 /**
  * Writes the text of `writeTypes` to a file. Returns false for a file that contains it already, which stays as it is: editors and
@@ -17,25 +18,6 @@ export function writeTypesFile(path: string, text: string): Result<boolean, stri
     else replaceFile(realpathSync(path), text);
     return ok(true);
   } catch (error) {
-    return err(`"${path}" cannot be written: ${reasonOf(error)}`);
+    return err(`"${path}" cannot be written: ${writeFault(error)}`);
   }
-}
-
-function replaceFile(path: string, text: string): void {
-  const unfinished = `${path}.${process.pid}.tmp`;
-  try {
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, path);
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw error;
-  }
-}
-
-function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'its directory does not exist';
-  if (code === 'EISDIR') return 'it is a directory';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  return messageOf(error);
 }

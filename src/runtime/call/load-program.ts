@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/invariant.ts';
 import { deepFreeze, isJsonObject } from '../../base/json.ts';
+import { replaceFile } from '../../base/replace-file.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Result } from '../../base/result.ts';
 import { programHash } from '../../schema/program.ts';
@@ -22,6 +23,9 @@ export function serializeProgram(program: Program): SerializedProgram {
   return { hash: program.hash, json: new TextEncoder().encode(JSON.stringify(program)) };
 }
 
+/** The mode of files that only this user can read. */
+const OWNER_ONLY = 0o600;
+
 /**
  * Writes the program into `directory`, readable by this user alone, and returns the path of the file, which is named after
  * the program's hash. The file appears complete or not at all. Throws if the directory is not writable.
@@ -29,15 +33,9 @@ export function serializeProgram(program: Program): SerializedProgram {
 export function writeProgram(program: Program | SerializedProgram, directory: string): string {
   const { hash, json, sources } = 'json' in program ? program : serializeProgram(program);
   const path = join(directory, `${hash}.json`);
-  if (sources !== undefined) writeWhole(sourcesPath(path), sources);
-  writeWhole(path, json);
+  if (sources !== undefined) replaceFile(sourcesPath(path), sources, OWNER_ONLY);
+  replaceFile(path, json, OWNER_ONLY);
   return path;
-}
-
-function writeWhole(path: string, content: Uint8Array): void {
-  const unfinished = `${path}.${process.pid}.tmp`;
-  writeFileSync(unfinished, content, { mode: 0o600 });
-  renameSync(unfinished, path);
 }
 
 /** The file beside the program that contains its definition files: a JSON list of paths and texts. */

@@ -1,19 +1,13 @@
 import { yamlPackage } from '../../config/yaml-package.ts';
-import { compileDefinitions } from '../compile-definitions.ts';
+import { compileOrReport } from '../compile-or-report.ts';
 import type { Invocation } from '../invocation.ts';
-import { prettyReport } from '../pretty-report.ts';
-import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';
 
 /** `svc openapi`: prints the document that `/openapi.json` serves. Returns 1 if errors in the definitions prevent that. */
-export function openapiCommand({ config, options, terminal }: Invocation): ExitCode {
-  const compiled = compileDefinitions(config);
-  if (!compiled.ok) return reportProblem(terminal, compiled.failure);
-  const { program } = compiled.value;
-  if (program === undefined) {
-    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning: false }));
-    return 1;
-  }
+export function openapiCommand(invocation: Invocation): ExitCode {
+  const program = compileOrReport(invocation);
+  if (program === undefined) return 1;
+  const { options, terminal } = invocation;
   // Anchors are valid YAML, but several client generators do not resolve them.
   const yamlOptions = { aliasDuplicateObjects: false, lineWidth: 0 };
   const text =

@@ -1,9 +1,8 @@
 import { writeTypesFile } from '../../dev/types/types-file.ts';
 import { writeTypes } from '../../dev/types/write-types.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
-import { compileDefinitions } from '../compile-definitions.ts';
+import { compileOrReport } from '../compile-or-report.ts';
 import type { Invocation } from '../invocation.ts';
-import { prettyReport } from '../pretty-report.ts';
 import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';
 
@@ -26,15 +25,11 @@ export async function typesCommand(invocation: Invocation): Promise<ExitCode> {
   return new Promise(() => {});
 }
 
-function write({ config, options, terminal }: Invocation): ExitCode {
-  const compiled = compileDefinitions(config);
-  if (!compiled.ok) return reportProblem(terminal, compiled.failure);
-  const { program } = compiled.value;
-  if (program === undefined) {
-    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning: false }));
-    return 1;
-  }
+function write(invocation: Invocation): ExitCode {
+  const program = compileOrReport(invocation);
+  if (program === undefined) return 1;
   const text = writeTypes(program);
+  const { options, terminal } = invocation;
   const { out } = options;
   if (typeof out !== 'string') {
     terminal.out.write(text);

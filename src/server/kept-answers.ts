@@ -3,8 +3,8 @@ import type { Logger } from '../logging/logger.ts';
 import { minuteWarning } from './minute-warning.ts';
 
 /**
- * How long one claim waits; then it is made again. A primary that hangs holds a call up a little longer than this, and a caller that
- * has left stops waiting within this time.
+ * The longest wait of one claim; then the worker claims again. A primary that hangs delays a call by a little more than this, and a
+ * caller that has left stops waiting within this time.
  */
 const WAIT_MS = 2_000;
 

@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 /** A call whose machine died is repeated by another machine after this time. The machine of a call that runs renews its lock. */
 const LOCK_MS = 10_000;
 
-/** The pauses between two looks at an answer that another machine produces. */
+/** Pauses between checks for an answer that another machine produces. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 250;
 

@@ -39,7 +39,7 @@ export class StoreTurns implements Turns {
       this.#leases.set(client, lease);
     }
     if (lease.next >= lease.end) await (lease.taking ??= this.#take(client, lease));
-    // More callers than turns: the rest count on.
+    // More callers than turns: the others count from there.
     const turn = lease.next;
     lease.next += 1;
     return turn;

@@ -32,7 +32,7 @@ export interface StoreOptions {
 /** The time for one operation: a call that waits for a few of them is still fast compared with a model. */
 export const BUDGET_MS = 50;
 
-/** One late answer can be an accident, such as a backup that starts. After these in a row, svc stops to ask. */
+/** One late answer can be an accident, such as a backup that starts. After this many in a row, svc stops asking. */
 const TIMEOUTS_UNTIL_SLOW = 3;
 
 /** Each machine announces itself this often, and more often while the store is not up, which is how svc notices its return. */

@@ -78,7 +78,7 @@ export class RequestTrace implements CallObserver {
 
   /** The id with which a reader finds the trace; undefined unless it is sampled. */
   get sampledTraceId(): string | undefined {
-    return this.#span?.position.context.traceId;
+    return this.#span?.position.traceIdText;
   }
 
   /** The request has the path of a known endpoint, including the common prefix, and calls this function. */

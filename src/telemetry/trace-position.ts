@@ -61,6 +61,10 @@ export class TracePosition {
     return this.parent?.traceState?.serialize() ?? '';
   }
 
+  get traceIdText(): string {
+    return this.parent?.traceId ?? textOf(this.traceId);
+  }
+
   /** The request's own span, whether it is sampled or not. */
   get context(): SpanContext {
     return (this.#context ??= this.contextOf(this.spanId));
@@ -69,7 +73,7 @@ export class TracePosition {
   /** A span of the trace. */
   contextOf(spanId: Id): SpanContext {
     return {
-      traceId: this.parent?.traceId ?? textOf(this.traceId),
+      traceId: this.traceIdText,
       spanId: textOf(spanId),
       traceFlags: this.isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
       ...(this.parent?.traceState === undefined ? {} : { traceState: this.parent.traceState }),
@@ -89,8 +93,13 @@ function randomWord(): number {
   return Math.floor(Math.random() * WORDS);
 }
 
+const BYTES_OF_ID = Buffer.alloc(16);
+
+/** Returns hexadecimal digits. */
 function textOf(id: Id): string {
-  return id.map((word) => word.toString(16).padStart(8, '0')).join('');
+  let end = 0;
+  for (const word of id) end = BYTES_OF_ID.writeUInt32BE(word, end);
+  return BYTES_OF_ID.toString('hex', 0, end);
 }
 
 /** Reads hexadecimal digits. */

@@ -12,7 +12,8 @@ let session: Session | undefined;
 /**
  * Runs `run` and counts its steps: lines of this project and its dependencies that V8 executed (its precise coverage counts
  * every block), plus the characters and items that built-in functions went through. The same work takes the same number of
- * steps on every machine, however busy it is.
+ * steps on every machine, however busy it is. From the first call on, all code of the test file runs without optimisation, about five
+ * times as slowly: put tests that compute much and count nothing in another file.
  */
 export function countSteps(run: () => unknown): number {
   takeCounts(); // Starts every block at 0.
@@ -35,16 +36,18 @@ export function executedLines(scripts: readonly Profiler.ScriptCoverage[]): numb
 
 /** How the steps of a run grow with the size of its input. */
 export interface Growth {
+  readonly size: number;
+  /** The steps at this size. */
   readonly steps: number;
   /** Steps at twice the size, divided by those at the size: 2 is linear, 4 is quadratic. */
   readonly factor: number;
 }
 
-/** Counts the steps of `run` at `size` and at twice that size. Prepares each run before it counts, and warms caches with one run. */
+/** Counts the steps of `run` at `size` and at twice that size. Prepares each run before it counts, and warms caches with a shorter run. */
 export function stepGrowth(size: number, prepare: (size: number) => () => unknown): Growth {
-  prepare(size)();
+  prepare(Math.ceil(size / 4))();
   const steps = countSteps(prepare(size));
-  return { steps, factor: countSteps(prepare(2 * size)) / steps };
+  return { size, steps, factor: countSteps(prepare(2 * size)) / steps };
 }
 
 function takeCounts(): readonly Profiler.ScriptCoverage[] {

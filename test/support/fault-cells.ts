@@ -12,9 +12,7 @@ import { TlsProvider } from './tls-provider.ts';
 import { COMMON_FAULTS } from './upstream-faults.ts';
 
 /** The versions of HTTP over which providers have the faults of the page. */
-export const VERSIONS = ['1.1', '2'] as const;
-
-export type HttpVersion = (typeof VERSIONS)[number];
+export type HttpVersion = '1.1' | '2';
 
 const HTTP1_GROUPS: ReadonlyArray<FaultGroup<Wire>> = [...COMMON_FAULTS, HTTP1_FAULTS];
 

@@ -7,15 +7,18 @@ import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { checkText, samples } from '../check/sample-files.ts';
 
 const texts = [...samples('valid'), ...samples('invalid')].map(({ name, file }) => ({ name, text: file.text }));
-/** Cuts at every character take quadratic time, so longer samples have this many cuts, evenly spread. */
+/** Cuts everywhere take quadratic time, so samples that are longer than this have fewer cuts, evenly spread. */
 const MOST_CUTS = 250;
 const CUTS_OF_LONG = 40;
 const short = texts.filter(({ text }) => text.length > 0 && text.length <= MOST_CUTS);
 
-/** Returns the offsets of the cuts in a sample. */
+/** Returns the offsets of the cuts in a sample: before each sign, word and run of blanks, and after the first character of each. */
 function cutsOf(text: string): readonly number[] {
-  const step = text.length <= MOST_CUTS ? 1 : Math.ceil(text.length / CUTS_OF_LONG);
-  return Array.from({ length: Math.ceil(text.length / step) }, (_, index) => index * step);
+  const all = [...text.matchAll(/\w+|\s+|[^]/gu)].flatMap(({ 0: { length }, index }) =>
+    length === 1 ? [index] : [index, index + 1],
+  );
+  const step = text.length <= MOST_CUTS ? 1 : Math.ceil(all.length / CUTS_OF_LONG);
+  return all.filter((_, at) => at % step === 0);
 }
 
 /** Tokens of the language, and some of other languages. */

@@ -10,10 +10,21 @@ import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/defi
 import type { Program } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 
-/** Creates the parser of a return type, written in the definition language. Throws if the definitions have errors. */
+const parsers = new Map<string, ReplyParser>();
+
+/**
+ * Returns the parser of a return type, written in the definition language. Compiles it the first time only, because many
+ * samples have the same type. Throws if the definitions have errors.
+ */
 export function parserOf(returns: string, definitions = ''): ReplyParser {
-  const compiled = compiledReturn(returns, definitions);
-  return createReplyParser(compiled.returns, compiled.definitions, compileCondition);
+  const key = `${returns}\n${definitions}`;
+  let parser = parsers.get(key);
+  if (parser === undefined) {
+    const compiled = compiledReturn(returns, definitions);
+    parser = createReplyParser(compiled.returns, compiled.definitions, compileCondition);
+    parsers.set(key, parser);
+  }
+  return parser;
 }
 
 /** The parts of the parser of a type. */

@@ -55,6 +55,8 @@ export default defineConfig({
             'site',
             'telemetry',
           ].map((name) => `test/${name}/**`),
+          // One file more than processors, because many tests wait for time limits or other processes.
+          maxWorkers: availableParallelism() + 1,
           // As in workers: tests load uWebSockets.js in their own process.
           env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
           ...TIMES,

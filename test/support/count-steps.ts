@@ -12,8 +12,8 @@ let session: Session | undefined;
 /**
  * Runs `run` and counts its steps: lines of this project and its dependencies that V8 executed (its precise coverage counts
  * every block), plus the characters and items that built-in functions went through. The same work takes the same number of
- * steps on every machine, however busy it is. From the first call on, all code of the test file runs without optimisation, about five
- * times as slowly: put tests that compute much and count nothing in another file.
+ * steps on every machine, however busy it is. From the first call on, all code of the test file runs without optimisation: put tests
+ * that compute much and count nothing in another file.
  */
 export function countSteps(run: () => unknown): number {
   takeCounts(); // Starts every block at 0.

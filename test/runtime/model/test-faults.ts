@@ -86,15 +86,16 @@ export function testFaults(version: HttpVersion): void {
   });
 
   test('the deadline of the call ends every fault that hangs', async () => {
-    const endAtTheDeadline = async (fault: UpstreamFault): Promise<void> => {
-      for (const mode of MODES) {
-        const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
-        expect(end.failure, `${fault.name}, ${mode}`).toEqual({ status: 504, timer: 'total' });
-      }
-    };
-    await Promise.all(hanging.filter(({ floods }) => floods !== true).map(endAtTheDeadline));
-    for (const fault of hanging.filter(({ floods }) => floods === true)) await endAtTheDeadline(fault);
+    await Promise.all(hanging.filter(({ floods }) => floods !== true).map(endsAtTheDeadline));
+    for (const fault of hanging.filter(({ floods }) => floods === true)) await endsAtTheDeadline(fault);
   });
+
+  async function endsAtTheDeadline(fault: UpstreamFault): Promise<void> {
+    for (const mode of MODES) {
+      const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
+      expect(end.failure, `${fault.name}, ${mode}`).toEqual({ status: 504, timer: 'total' });
+    }
+  }
 
   test('under a short deadline no other limit ends a call', async () => {
     for (const fault of faults.filter(({ limits }) => limits === undefined)) {

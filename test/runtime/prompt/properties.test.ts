@@ -154,13 +154,16 @@ const BASE: Program = {
   ],
 };
 
+/** The types of `BASE`, which are those of every program with another prompt. */
+const FITS = fitsOf(BASE);
+
 test('rendering returns messages or a prompt error; it never throws and exposes nothing of JavaScript', () => {
   let rendered = 0;
   assertProperty(
     fc.property(fc.array(statement, { minLength: 1, maxLength: 3 }), (statements) => {
       const program = unchecked(statements.join(' '));
       if (program === undefined) return;
-      const result = createPromptRenderer(program, fitsOf(program)).render('F', ARGS, CLIENT);
+      const result = createPromptRenderer(program, FITS).render('F', ARGS, CLIENT);
       if (!result.ok) {
         expect(result.failure.code).toBe('prompt_error');
         return;
@@ -181,7 +184,7 @@ test('the same arguments give the same messages, and are not changed', () => {
     fc.property(statement, (text) => {
       const program = unchecked(text);
       if (program === undefined) return;
-      const renderer = createPromptRenderer(program, fitsOf(program));
+      const renderer = createPromptRenderer(program, FITS);
       const args = structuredClone(ARGS);
       const first = renderer.render('F', args, CLIENT);
       expect(renderer.render('F', args, CLIENT)).toEqual(first);
@@ -192,13 +195,14 @@ test('the same arguments give the same messages, and are not changed', () => {
 });
 
 test('a program that went through JSON renders the same', () => {
+  const fits = fitsOf(JSON.parse(JSON.stringify(BASE)) as Program);
   assertProperty(
     fc.property(statement, (text) => {
       const program = unchecked(text);
       if (program === undefined) return;
       const copy = JSON.parse(JSON.stringify(program)) as Program;
-      expect(createPromptRenderer(copy, fitsOf(copy)).render('F', ARGS, CLIENT)).toEqual(
-        createPromptRenderer(program, fitsOf(program)).render('F', ARGS, CLIENT),
+      expect(createPromptRenderer(copy, fits).render('F', ARGS, CLIENT)).toEqual(
+        createPromptRenderer(program, FITS).render('F', ARGS, CLIENT),
       );
     }),
     { numRuns: 200 },

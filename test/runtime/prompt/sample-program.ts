@@ -25,13 +25,17 @@ export function readSample(name: string): string {
 /** Errors only: warnings do not stop a program. */
 export function errorsOf(source: string): readonly Diagnostic[] {
   const { diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
-  return diagnostics.filter((diagnostic) => diagnostic.severity === 'error');
+  return errorsAmong(diagnostics);
+}
+
+function errorsAmong(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
 /** Creates the renderer of definitions, which must have no errors. */
 export function rendererOf(source: string): PromptRenderer {
   const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
-  if (program === undefined) throw new Error(JSON.stringify(diagnostics.filter((each) => each.severity === 'error')));
+  if (program === undefined) throw new Error(JSON.stringify(errorsAmong(diagnostics)));
   return createPromptRenderer(program, fitsOf(program));
 }
 
@@ -41,9 +45,12 @@ export function renderPrompt(
   { parameters = '', args = {}, definitions = '', client = CLIENT }: PromptSetup = {},
 ): readonly Message[] | string {
   const source = `${definitions}\nfunction F(${parameters}) -> string {\n  client "openai/m1"\n  prompt ####"${prompt}"####\n}\n`;
-  const errors = errorsOf(source);
-  if (errors.length > 0) return `error: ${errors.map((each) => `${each.code} ${each.message}`).join('; ')}`;
-  const result = rendererOf(source).render('F', args, client);
+  const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
+  if (program === undefined)
+    return `error: ${errorsAmong(diagnostics)
+      .map((each) => `${each.code} ${each.message}`)
+      .join('; ')}`;
+  const result = createPromptRenderer(program, fitsOf(program)).render('F', args, client);
   return result.ok ? result.value : `failure: ${result.failure.message}`;
 }
 

@@ -19,7 +19,7 @@ const PAGE = pageRows();
 
 /** Declares the tests of all rows of the page over a version of HTTP. Each version has a file, so that both can wait at the same time. */
 export function testFaults(version: HttpVersion): void {
-  // Rows that wait for a limit take seconds and hardly any work: all of them begin first, beside a few others.
+  // Rows that wait for a limit take seconds and hardly any work: all of them begin at the same time.
   vi.setConfig({ maxConcurrency: 30 });
   const faults = FAULT_GROUPS[version].flatMap((group) => group.faults);
   const rows = FAULT_GROUPS[version].flatMap((group) =>
@@ -50,11 +50,13 @@ export function testFaults(version: HttpVersion): void {
   /** Floods share the room for large replies; the end of a kept connection must not wait for the other rows. */
   const runsAlone = ({ fault }: (typeof rows)[number]): boolean => fault.floods === true || fault.secondUse === true;
 
+  // The rows that wait for a limit run beside each other only: other work could delay a good answer until its limit.
   const together = rows.filter((row) => !runsAlone(row));
   test.concurrent.each(together.filter(({ fault }) => fault.limits !== undefined))('$name', endsAsThePageStates);
-  test.concurrent.each(together.filter(({ fault }) => fault.limits === undefined))('$name', endsAsThePageStates);
 
   test.each(rows.filter(runsAlone))('$name', endsAsThePageStates);
+
+  test.concurrent.each(together.filter(({ fault }) => fault.limits === undefined))('$name', endsAsThePageStates);
 
   async function endsAsThePageStates({ fault, row }: (typeof rows)[number]): Promise<void> {
     if (fault.secondUse === true) {

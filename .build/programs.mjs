@@ -26,10 +26,17 @@ const packageFiles = {
   transform(code, id) {
     // A change within a line needs no new source map.
     if (id.endsWith('/uws.mjs')) return { code: replaceOnce(code, './bin/uws_', '../uws/uws_'), map: null };
-    if (id.includes('/node_modules/') || !code.includes('createRequire')) return undefined;
-    return { code: code.replaceAll(/(?<=\bload\(')(?!node:|\.)[^']+(?='\))/gu, lazyPackage), map: null };
+    if (id.includes('/node_modules/')) return undefined;
+    // `charset` leaves `String.raw` unmodified. In svc, its strings are always the source of a regular expression.
+    const ascii = code.includes('String.raw') ? code.replaceAll(/[\u0080-\uffff]/g, escapedUnit) : code;
+    if (!code.includes('createRequire')) return { code: ascii, map: null };
+    return { code: ascii.replaceAll(/(?<=\bload\(')(?!node:|\.)[^']+(?='\))/gu, lazyPackage), map: null };
   },
 };
+
+function escapedUnit(unit) {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
 
 function replaceOnce(text, part, by) {
   const parts = text.split(part);
@@ -69,6 +76,8 @@ async function bundle(folder, input, { format, extension = 'js', sourcemap = fal
     charset: 'ascii',
   });
   await build.close();
+  const wide = output.find(({ code = '' }) => /[\u0100-\uffff]/.test(code));
+  if (wide !== undefined) throw new Error(`${folder}/${wide.fileName} has characters beyond Latin-1`);
   return output;
 }
 

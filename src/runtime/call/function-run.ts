@@ -38,6 +38,19 @@ interface RunParts {
   readonly reader: ReplyReader;
 }
 
+/** A client that was asked, and its reply to come. */
+interface AskedModel {
+  readonly client: ModelClient;
+  /** The messages without those of a re-ask. */
+  readonly prompt: readonly Message[];
+  /** The request states the schema of the reply. */
+  readonly structured: boolean;
+  readonly wrapped: boolean;
+  readonly deadlineAt: number;
+  readonly askedAt: number;
+  readonly reply: Promise<Result<ModelReply, AttemptFailure>>;
+}
+
 /** One call of one function, from prompt to value, with all its attempts. */
 export class FunctionRun {
   readonly #parts: RunParts;
@@ -128,7 +141,8 @@ export class FunctionRun {
     const startedAt = performance.now();
     let result: Result<ParsedReply, AttemptFailure>;
     try {
-      result = await this.#attemptAt(source, deadlineAt, invalid);
+      const asked = this.#askModel(source, deadlineAt, invalid);
+      result = asked.ok ? await this.#read(asked.value, await asked.value.reply) : asked;
     } finally {
       health?.ended(name, id, this.#attemptEnd);
     }
@@ -151,11 +165,12 @@ export class FunctionRun {
     return result;
   }
 
-  async #attemptAt(
+  /** Not async: each async function whose call waits for the model keeps half a kilobyte. */
+  #askModel(
     source: ClientSource,
     deadlineAt: number,
     invalid: InvalidReply | undefined,
-  ): Promise<Result<ParsedReply, AttemptFailure>> {
+  ): Result<AskedModel, AttemptFailure> {
     const { services, types, call, context, reader } = this.#parts;
     if (context.cancellation.cancelled) return err(finalFailure(cancelled(context.cancellation.reason)));
     const created = services.directory.client(source, call.requester);
@@ -174,15 +189,23 @@ export class FunctionRun {
     const askedAt = performance.now();
     this.#recorder.asked(client, messages.value);
     const observer = this.#observe(client, messages.value, invalid !== undefined);
-    const reply = await this.#ask(client, { messages: messages.value, output }, { deadlineAt, observer });
+    const reply = this.#ask(client, { messages: messages.value, output }, { deadlineAt, observer });
+    const prompt = invalid?.prompt ?? messages.value;
+    return ok({ client, prompt, structured: output !== undefined, wrapped, deadlineAt, askedAt, reply });
+  }
+
+  async #read(
+    { client, prompt, structured, wrapped, deadlineAt, askedAt }: AskedModel,
+    reply: Result<ModelReply, AttemptFailure>,
+  ): Promise<Result<ParsedReply, AttemptFailure>> {
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
     this.#attemptEnd = attemptEnd(reply, client.coolDownMs);
     if (!reply.ok) return reply;
     try {
-      const refusal = output === undefined ? undefined : refusalFailure(client, reply.value);
+      const refusal = structured ? refusalFailure(client, reply.value) : undefined;
       if (refusal !== undefined) return err(finalFailure(refusal));
       const parsed = await this.#parse(client, reply.value, { deadlineAt, wrapped });
-      return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, invalid?.prompt ?? messages.value));
+      return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, prompt));
     } finally {
       this.#answered?.release();
     }

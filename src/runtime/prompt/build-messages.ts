@@ -51,7 +51,8 @@ class MessageBuilder {
   finish(): readonly Message[] {
     this.#endText();
     this.#endMessage();
-    return this.#messages;
+    // A call keeps its messages while the model works: an array that grew has room for 16 more elements, a copy has none.
+    return this.#messages.map(({ role, parts }) => ({ role, parts: parts.slice() }));
   }
 
   #begin(segment: RoleSegment): void {

@@ -97,7 +97,7 @@ test('a paused reply whose connection is cut is a failure', async () => {
 test('without the parser, responses are not paused, and nothing breaks', () => {
   const watch = new SocketWatch(undefined);
   const socket = new Socket();
-  watch.watch(socket);
+  watch.watch(socket, () => undefined);
   socket.on('error', () => {});
   for (const event of ['readable', 'end', 'close']) expect(() => socket.emit(event)).not.toThrow();
   expect(() => socket.emit('error', new Error('reset'))).not.toThrow();

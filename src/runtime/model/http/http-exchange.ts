@@ -42,7 +42,9 @@ const MAX_ERROR_BYTES = 64 * 1024;
  * compressed bodies).
  */
 export class HttpExchange implements ResponseListener {
-  readonly #options: ExchangeOptions;
+  /** Undefined once the request is sent: its connection keeps the bytes of the body, and nothing the text. */
+  #options: ExchangeOptions | undefined;
+  readonly #budget: ByteBudget;
   readonly #listener: ExchangeListener;
   readonly #clock: ExchangeClock;
   #request: SentRequest | undefined;
@@ -58,7 +60,8 @@ export class HttpExchange implements ResponseListener {
   constructor(options: ExchangeOptions, listener: ExchangeListener) {
     this.#options = options;
     this.#listener = listener;
-    this.#reply = new HeldReply(options.budget ?? options.pools.replies);
+    this.#budget = options.budget ?? options.pools.replies;
+    this.#reply = new HeldReply(this.#budget);
     this.#clock = new ExchangeClock(options.limits, {
       deadlineAt: options.deadlineAt,
       awaitsText: options.streamed,
@@ -68,7 +71,9 @@ export class HttpExchange implements ResponseListener {
 
   /** Sends the request. The listener can hear of a failure before this method returns. */
   start(): void {
+    if (this.#options === undefined) return;
     const { pools, destination, streamed, call } = this.#options;
+    this.#options = undefined;
     this.#request = pools.to(destination).send(call, this, streamed);
   }
 
@@ -141,7 +146,7 @@ export class HttpExchange implements ResponseListener {
     this.#held += chunk.length;
     if (this.#status >= 300) this.#collectError(chunk);
     else if (this.#bytes > MAX_REPLY_BYTES) this.#fail(TOO_LARGE);
-    else if (!this.#reply.set(this.#held)) this.#fail(noRoom(this.#options.budget ?? this.#options.pools.replies));
+    else if (!this.#reply.set(this.#held)) this.#fail(noRoom(this.#budget));
     else this.#listener.data(chunk);
   }
 

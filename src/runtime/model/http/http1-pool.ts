@@ -90,7 +90,7 @@ const MAX_RESENDS = 2;
 /** One request in undici's terms: the handler of its events and the control of its connection. */
 class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   readonly #pool: Http1Pool;
-  readonly #call: HttpCall;
+  readonly #options: Dispatcher.DispatchOptions;
   readonly #listener: ResponseListener;
   #controller: Dispatcher.DispatchController | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
@@ -104,8 +104,12 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   #linger: NodeJS.Timeout | undefined;
 
   constructor(pool: Http1Pool, call: HttpCall, listener: ResponseListener) {
+    const { method = 'POST', path, headers, body } = call;
     this.#pool = pool;
-    this.#call = call;
+    // undici keeps the bytes of a body until the response ends. The text of the body is not needed besides them.
+    const bytes = body === '' ? null : Buffer.from(body);
+    // The clock of the exchange watches; undici's timers are coarse and would come on top.
+    this.#options = { method, path, headers: headers as string[], body: bytes, headersTimeout: 0, bodyTimeout: 0 };
     this.#listener = listener;
   }
 
@@ -114,11 +118,9 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   }
 
   send(): void {
-    const { method = 'POST', path, headers, body } = this.#call;
     this.#awaitsConnection = true;
     this.#windowEnd = Infinity;
-    // The clock of the exchange watches; undici's timers are coarse and would come on top.
-    this.#pool.dispatch({ method, path, headers: headers as string[], body, headersTimeout: 0, bodyTimeout: 0 }, this);
+    this.#pool.dispatch(this.#options, this);
   }
 
   pause(): boolean {

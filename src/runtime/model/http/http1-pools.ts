@@ -83,10 +83,13 @@ export class Http1Pools implements OriginPool {
   }
 
   #opened(socket: Socket, watch: SocketWatch): void {
-    watch.watch(socket);
     this.#connections += 1;
-    socket.once('close', () => (this.#connections -= 1));
+    watch.watch(socket, this.#closed);
   }
+
+  readonly #closed = (): void => {
+    this.#connections -= 1;
+  };
 
   #takeUnused(): Socket | undefined {
     for (let socket = this.#unused.pop(); socket !== undefined; socket = this.#unused.pop()) {

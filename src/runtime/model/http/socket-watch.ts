@@ -27,15 +27,18 @@ export class SocketWatch {
     return this.#canPause;
   }
 
-  /** Call it before undici sees the socket. */
-  watch(socket: Socket): void {
+  /** Call it before undici sees the socket. Calls `closed` when the connection is closed. */
+  watch(socket: Socket, closed: () => void): void {
     socket.prependListener('error', (error) => {
       Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
       this.#ifPaused(socket, endAsCut);
     });
     socket.prependOnceListener('readable', () => this.#firstBytes(socket));
     socket.prependListener('end', () => this.#ifPaused(socket, endPause));
-    socket.prependListener('close', () => this.#ifPaused(socket, endAsCut));
+    socket.prependListener('close', () => {
+      this.#ifPaused(socket, endAsCut);
+      closed();
+    });
   }
 
   #firstBytes(socket: Socket): void {

@@ -32,12 +32,23 @@ export const LIBRARY_MAX_HEAD_BYTES = 65_536;
 
 const KEPT: ReadonlySet<string> = new Set(REQUEST_HEADERS);
 
+function isKept(name: string): name is RequestHeader {
+  return KEPT.has(name);
+}
+
+/** A list, because most requests have one or two of these headers, and keep them until they are answered. */
+interface KeptHeader {
+  readonly name: RequestHeader;
+  readonly value: string;
+  readonly next: KeptHeader | undefined;
+}
+
 /**
  * Determines from its headers where a request ends. HTTP parsers differ in what they accept; a request about whose end two
  * parsers could disagree is rejected before it is routed (RFC 9112, 6.3: request smuggling).
  */
 export class Framing {
-  readonly #kept = new Map<string, string>();
+  #kept: KeptHeader | undefined;
   #hosts = 0;
   #host = '';
   #lengths = 0;
@@ -59,7 +70,7 @@ export class Framing {
   take(name: string, value: string): void {
     this.#lines += 1;
     this.#size += name.length + value.length;
-    if (KEPT.has(name)) this.#keep(name, value);
+    if (isKept(name)) this.#keep(name, value);
     else if (name === 'host') this.#takeHost(value);
     else if (name === 'content-length') this.#takeLength(value);
     else if (name === 'transfer-encoding') this.#takeEncoding(value);
@@ -70,7 +81,9 @@ export class Framing {
   }
 
   header(name: RequestHeader): string | undefined {
-    return this.#kept.get(name);
+    let header = this.#kept;
+    while (header !== undefined && header.name !== name) header = header.next;
+    return header?.value;
   }
 
   get host(): string {
@@ -124,9 +137,9 @@ export class Framing {
     return origin === undefined || isLoopbackOrigin(origin);
   }
 
-  #keep(name: string, value: string): void {
+  #keep(name: RequestHeader, value: string): void {
     // The first one counts: a second credential or content type must not replace it.
-    if (!this.#kept.has(name)) this.#kept.set(name, value);
+    if (this.header(name) === undefined) this.#kept = { name, value, next: this.#kept };
     else if (name === 'origin') this.#forwarded = true;
   }
 

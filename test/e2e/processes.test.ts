@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test as baseTest } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
-import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
+import { childrenOf, startLoad, waitUntil, type Load } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 import { openStream, readMessages, readStream } from '../support/sse.ts';
 
@@ -50,78 +50,78 @@ function Later(name: string) -> string {
 }
 `;
 
-/** Loaded into every process of a server: the parsing of one request's body never ends. */
+/** Loaded into every process of a server: the parsing of one request's body never ends. It leaves the processor to other tests. */
 const HANG = `
 const parse = JSON.parse;
+const cell = new Int32Array(new SharedArrayBuffer(4));
 JSON.parse = (text, ...more) => {
-  while (typeof text === 'string' && text.startsWith('{"name":"hang here"'));
+  if (typeof text === 'string' && text.startsWith('{"name":"hang here"')) Atomics.wait(cell, 0, 0);
   return parse(text, ...more);
 };`;
 
 /** The server logs this after its first signal. */
 const DRAINS = '"msg":"stopping"';
 
-let server: RunningServer | undefined;
-afterEach(async () => {
-  await server?.stop('SIGKILL');
-  server = undefined;
+interface StartOptions {
+  /** An existing folder of definitions. */
+  readonly from?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+type Start = (transport: string, flags?: readonly string[], options?: StartOptions) => Promise<RunningServer>;
+
+/** Each test has servers of its own, so that tests can run concurrently. */
+const test = baseTest.extend<{ start: Start }>({
+  start: async ({ task: _task }, use) => {
+    const servers: RunningServer[] = [];
+    await use(async (transport, flags = [], options = {}) => {
+      const server = await startServer({ files: FILES, flags: ['--transport', transport, ...flags], ...options });
+      servers.push(server);
+      return server;
+    });
+    await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+  },
 });
 
-describe.each(TRANSPORTS)('on %s', (transport) => {
-  async function start(flags: readonly string[] = [], from?: string): Promise<RunningServer> {
-    const definitions = from === undefined ? { files: FILES } : { from };
-    server = await startServer({ ...definitions, flags: ['--transport', transport, ...flags] });
-    return server;
-  }
-
-  test('svc replaces workers killed one after the other under load: it refuses no connection, and only calls in flight fail', async () => {
-    const running = await start();
+// The primary waits nine seconds before it kills a worker, so these tests run concurrently.
+describe.concurrent.each(TRANSPORTS)('on %s', (transport) => {
+  test('svc replaces workers killed one after the other under load: it refuses no connection, and only calls in flight fail', async ({
+    start,
+  }) => {
+    const running = await start(transport);
     const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
-    await waitUntil('the first calls', () => load.counts.served > 200);
-    const killed = await killOldest(running, 5);
-    await waitUntil('replacements', () => complete(running, killed));
-    const soFar = load.counts.served;
-    await waitUntil('more calls served', () => load.counts.served > soFar + 200);
+    await moreCalls(load);
+    await killOldest(running, load, 5);
     const counts = await load.stop();
     expect(counts.refused, counts.errors.join()).toBe(0);
     expect(counts.failed, counts.errors.join()).toBeLessThanOrEqual(5 * 8);
   });
 
-  test('the primary kills and replaces a worker that hangs', async () => {
-    const running = await start();
+  test('the primary kills and replaces a worker that hangs', async ({ start }) => {
+    const running = await start(transport);
     const [victim = 0] = childrenOf(pidOf(running));
     process.kill(victim, 'SIGSTOP');
     await waitUntil('the end of the worker', () => !alive(victim));
     await waitUntil('a replacement', () => complete(running, [victim]));
     expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
-    await expect.poll(running.output).toContain('the primary kills a worker that hangs');
+    await waitUntil('the log line', () => running.output().includes('the primary kills a worker that hangs'));
   });
 
-  test('the log names the function, and the size of its input, with which a worker hangs', async () => {
-    const hook = join(temporaryFolder({ 'hang.cjs': HANG }), 'hang.cjs');
-    server = await startServer({
-      files: FILES,
-      flags: ['--transport', transport],
-      env: { NODE_OPTIONS: `--require ${hook}` },
-    });
-    const running = server;
+  test('the log names the function, and the size of its input, with which a worker hangs', async ({ start }) => {
+    const running = await start(transport, [], { env: hangingHook() });
     const body = { name: 'hang here' };
     await expect(fetch(`${running.url}/call/Hi`, post(body))).rejects.toThrow('fetch failed');
     const size = JSON.stringify(body).length;
     await waitUntil('the log line', () => running.output().includes('the primary kills a worker that hangs'));
-    await expect.poll(running.output).toContain(`a request of \\"Hi\\" with ${size} bytes`);
+    await waitUntil('the request', () => running.output().includes(`a request of \\"Hi\\" with ${size} bytes`));
     await waitUntil('the end of the worker', () => running.output().includes('a worker died'));
     expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
   });
 
-  test('while the primary kills a worker that hangs, the streams of other workers continue, and new calls are served', async () => {
-    const hook = join(temporaryFolder({ 'hang.cjs': HANG }), 'hang.cjs');
-    server = await startServer({
-      files: FILES,
-      flags: ['--transport', transport, '--drain-timeout', '300ms'],
-      env: { NODE_OPTIONS: `--require ${hook}` },
-    });
-    const running = server;
+  test('while the primary kills a worker that hangs, the streams of other workers continue, and new calls are served', async ({
+    start,
+  }) => {
+    const running = await start(transport, ['--drain-timeout', '300ms'], { env: hangingHook() });
     // The kernel distributes connections over the workers: so many do not all reach one.
     const streams = await Promise.all(
       Array.from({ length: 32 }, () => openStream(`${running.url}/stream/Hang`, { to: 10 })),
@@ -136,9 +136,13 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     const draining = expect.objectContaining({ value: expect.objectContaining({ error: 'draining' }) as unknown });
     expect(await settled).toContainEqual(draining);
   });
+});
 
-  test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async () => {
-    const running = await start();
+describe.each(TRANSPORTS)('on %s', (transport) => {
+  test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async ({
+    start,
+  }) => {
+    const running = await start(transport);
     const stream = readStream(`${running.url}/stream/Count`, { to: 10 });
     const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
     await waitUntil('the first calls', () => load.counts.served > 100);
@@ -151,12 +155,12 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(await code).toBe(0);
   });
 
-  test('SIGTERM right after the start ends the server with exit code 0', async () => {
-    expect(await (await start()).stop('SIGTERM')).toBe(0);
+  test('SIGTERM right after the start ends the server with exit code 0', async ({ start }) => {
+    expect(await (await start(transport)).stop('SIGTERM')).toBe(0);
   });
 
-  test('a stream that outlasts the drain timeout gets the draining error as its last message', async () => {
-    const running = await start(['--drain-timeout', '300ms']);
+  test('a stream that outlasts the drain timeout gets the draining error as its last message', async ({ start }) => {
+    const running = await start(transport, ['--drain-timeout', '300ms']);
     const stream = await openStream(`${running.url}/stream/Hang`, { to: 10 });
     const code = running.stop('SIGTERM');
     const reading = await readMessages(stream);
@@ -164,8 +168,8 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(await code).toBe(0);
   });
 
-  test('a second signal ends the server at once', async () => {
-    const running = await start();
+  test('a second signal ends the server at once', async ({ start }) => {
+    const running = await start(transport);
     await openStream(`${running.url}/stream/Hang`, { to: 10 });
     const ended = running.stop('SIGTERM');
     await waitUntil('the drain', () => running.output().includes(DRAINS));
@@ -173,8 +177,8 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(await ended).toBe(143);
   });
 
-  test('a second signal leaves no worker behind that hangs', async () => {
-    const running = await start();
+  test('a second signal leaves no worker behind that hangs', async ({ start }) => {
+    const running = await start(transport);
     const workers = childrenOf(pidOf(running));
     process.kill(workers[0] ?? 0, 'SIGSTOP');
     const ended = running.stop('SIGTERM');
@@ -184,18 +188,18 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)));
   });
 
-  test('workers end when the primary is killed, and the port can be taken again', async () => {
-    const running = await start();
+  test('workers end when the primary is killed, and the port can be taken again', async ({ start }) => {
+    const running = await start(transport);
     const workers = childrenOf(pidOf(running));
     expect(workers.length).toBeGreaterThanOrEqual(2);
     await running.stop('SIGKILL');
     await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)));
-    await start(['--port', String(running.port)]);
+    await start(transport, ['--port', String(running.port)]);
     expect((await fetch(`${running.url}/livez`)).status).toBe(200);
   });
 
-  test('readiness fails during the drain delay, liveness does not, and calls are answered', async () => {
-    const running = await start(['--drain-delay', '120s']);
+  test('readiness fails during the drain delay, liveness does not, and calls are answered', async ({ start }) => {
+    const running = await start(transport, ['--drain-delay', '120s']);
     expect((await fetch(`${running.url}/readyz`)).status).toBe(200);
     const ended = running.stop('SIGTERM');
     await waitUntil('readiness to fail', async () => (await statusOf(`${running.url}/readyz`)) === 503);
@@ -205,12 +209,12 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(await ended).toBe(143);
   });
 
-  test('after the drain delay the server ends with exit code 0', async () => {
-    expect(await (await start(['--drain-delay', '300ms'])).stop('SIGTERM')).toBe(0);
+  test('after the drain delay the server ends with exit code 0', async ({ start }) => {
+    expect(await (await start(transport, ['--drain-delay', '300ms'])).stop('SIGTERM')).toBe(0);
   });
 
-  test('a worker that dies during the drain delay is replaced, and readiness still fails', async () => {
-    const running = await start(['--drain-delay', '120s']);
+  test('a worker that dies during the drain delay is replaced, and readiness still fails', async ({ start }) => {
+    const running = await start(transport, ['--drain-delay', '120s']);
     const [first = 0, second = 0] = childrenOf(pidOf(running));
     const listeners = listenersOn(running.port);
     const ended = running.stop('SIGTERM');
@@ -226,9 +230,11 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(await ended).toBe(143);
   });
 
-  test('SIGHUP under load: new definitions are served without a failed call; those with errors change nothing', async () => {
+  test('SIGHUP under load: new definitions are served without a failed call; those with errors change nothing', async ({
+    start,
+  }) => {
     const folder = temporaryFolder(FILES);
-    const running = await start([], folder);
+    const running = await start(transport, [], { from: folder });
     const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 4);
     writeFileSync(join(folder, 'later.svc'), LATER);
     running.child.kill('SIGHUP');
@@ -246,21 +252,27 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
   });
 });
 
-/**
- * Kills the oldest worker repeatedly: every one and a half seconds, or later if the replacement does not listen in this time
- * because the machine is busy.
- */
-async function killOldest(running: RunningServer, times: number): Promise<readonly number[]> {
+/** The variables of processes of which one hangs. */
+function hangingHook(): Readonly<Record<string, string>> {
+  return { NODE_OPTIONS: `--require ${join(temporaryFolder({ 'hang.cjs': HANG }), 'hang.cjs')}` };
+}
+
+/** Kills the oldest worker repeatedly, each time after its replacement listens and more calls were served. */
+async function killOldest(running: RunningServer, load: Load, times: number): Promise<void> {
   const killed: number[] = [];
   for (let time = 0; time < times; time += 1) {
     const oldest = childrenOf(pidOf(running)).find((pid) => !killed.includes(pid)) ?? 0;
     killed.push(oldest);
     const listeners = listenersOn(running.port);
     process.kill(oldest, 'SIGKILL');
-    await sleep(1_500);
-    await waitUntil('as many listeners as before', () => listenersOn(running.port) >= listeners);
+    await waitUntil('a replacement', () => complete(running, killed) && listenersOn(running.port) >= listeners);
+    await moreCalls(load);
   }
-  return killed;
+}
+
+async function moreCalls({ counts }: Load): Promise<void> {
+  const soFar = counts.served;
+  await waitUntil('more calls served', () => counts.served > soFar + 200);
 }
 
 /** Waits for two workers that listen and a spare one, without the processes that must have exited. */
@@ -299,8 +311,4 @@ function alive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -20,9 +20,12 @@ const testTimeout = 180_000 * Number(process.env['FC_RUNS'] ?? 1);
 const TIMES = { testTimeout, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } }, retry: 0 };
 
 /** A project whose tests run the built program with real processes. */
-function builtProgram(name: string, fileParallelism = false): TestProjectInlineConfiguration {
-  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES } };
+function builtProgram(name: string, fileParallelism = false, more: object = {}): TestProjectInlineConfiguration {
+  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES, ...more } };
 }
+
+/** Half of the time, these files wait for processes and limits. They keep no state in modules, so they can share processes. */
+const WAITING_FILES = { maxWorkers: Math.max(4, availableParallelism()), isolate: false };
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
 // `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators`,
@@ -62,7 +65,7 @@ export default defineConfig({
           ...TIMES,
         },
       },
-      builtProgram('e2e', true),
+      builtProgram('e2e', true, WAITING_FILES),
       builtProgram('attacks', true),
       builtProgram('browser'),
       builtProgram('cluster'),

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { childrenOf } from '../support/load.ts';
-import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+import { startServer, temporaryFolder } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
 
 const FILES = {
@@ -53,21 +53,17 @@ globalThis.Date = class extends RealDate {
 };
 `;
 
-let server: RunningServer | undefined;
-afterEach(async () => {
-  await server?.stop('SIGKILL');
-  server = undefined;
-});
-
-test.each(TRANSPORTS)(
+// Most of the time is the wait for a time limit.
+test.concurrent.for(TRANSPORTS)(
   'on %s, a clock that jumps by days ends no call, stream or worker, and changes no deadline',
-  async (transport) => {
+  async (transport, { onTestFinished }) => {
     const script = join(temporaryFolder({ 'jumps.cjs': JUMPS }), 'jumps.cjs');
-    server = await startServer({
+    const server = await startServer({
       files: FILES,
       flags: ['--transport', transport, '--request-timeout', '4s', '--max-worker-age', '1h'],
       env: { NODE_OPTIONS: `--require ${script}` },
     });
+    onTestFinished(() => void server.stop('SIGKILL'));
     const { url, child } = server;
     const workers = childrenOf(child.pid ?? 0);
     const stream = readStream(`${url}/stream/Count`, { to: 10 });

@@ -3,7 +3,8 @@ import type { ReloadOutcome, ServableProgram, StartedServer } from '../server/pr
 import type { CompiledDefinitions } from './compile-task.ts';
 import { openPage } from './open-page.ts';
 import type { ReloadReporter, ReporterParts } from './serve-reporter.ts';
-import { counted, pageAddress } from './server-address.ts';
+import { counted } from '../base/amounts.ts';
+import { pageAddress } from './server-address.ts';
 import type { Terminal } from './terminal.ts';
 
 const BOLD = '1';

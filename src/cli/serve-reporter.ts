@@ -3,7 +3,8 @@ import { hostInUrl } from '../config/listen-host.ts';
 import type { LogFields, Logger } from '../logging/logger.ts';
 import type { ReloadOutcome, ServableProgram, ServerReporter, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions, CompileOutput } from './compile-task.ts';
-import { counted, pageAddress } from './server-address.ts';
+import { counted } from '../base/amounts.ts';
+import { pageAddress } from './server-address.ts';
 
 /** Reports the events of a server, and those of the compilations that reload it. */
 export interface ReloadReporter extends ServerReporter {

@@ -6,8 +6,3 @@ export function pageAddress({ host, basePath }: Pick<Config, 'host' | 'basePath'
   const name = isEveryInterface(host) || host === '127.0.0.1' ? 'localhost' : hostInUrl(host);
   return `http://${name}:${port}${basePath}${path}`;
 }
-
-/** `1 function`, `2 functions`. */
-export function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}

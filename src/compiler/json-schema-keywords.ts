@@ -2,7 +2,7 @@ import { isJsonObject } from '../base/json.ts';
 import { didYouMean } from '../base/suggestion.ts';
 
 /** The limit for brackets in definitions. */
-export const MAX_DEPTH = 64;
+export const MAX_SCHEMA_DEPTH = 64;
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -70,7 +70,7 @@ export function isAnnotation(key: string): boolean {
 export function stringFormats(schema: unknown): readonly string[] {
   const found = new Set<string>();
   const collect = (part: unknown, depth: number): void => {
-    if (!isJsonObject(part) || depth > MAX_DEPTH) return;
+    if (!isJsonObject(part) || depth > MAX_SCHEMA_DEPTH) return;
     const { type, format } = part;
     const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
     if (isString && typeof format === 'string' && format !== '') found.add(format);

@@ -1,6 +1,12 @@
 import { canonicalJson, isJsonObject } from '../base/json.ts';
 import { pathStep, pathText, type ValuePath } from '../base/value-path.ts';
-import { isAnnotation, keywordFaults, MAX_DEPTH, withoutDefinitions, type Schema } from './json-schema-keywords.ts';
+import {
+  isAnnotation,
+  keywordFaults,
+  MAX_SCHEMA_DEPTH,
+  withoutDefinitions,
+  type Schema,
+} from './json-schema-keywords.ts';
 import type { SchemaNames } from './json-schema-names.ts';
 import type { ViolationList } from '../schema/violation.ts';
 
@@ -55,8 +61,8 @@ class MemberReader {
 
   read(schema: unknown, path: ValuePath, owner: string): void {
     if (!isJsonObject(schema)) return this.#fault(path, 'has to be a JSON Schema: an object');
-    if (path.depth > MAX_DEPTH || this.#seen.size > MAX_DEPTH) {
-      return this.#fault(path, `is nested deeper than ${MAX_DEPTH} levels`);
+    if (path.depth > MAX_SCHEMA_DEPTH || this.#seen.size > MAX_SCHEMA_DEPTH) {
+      return this.#fault(path, `is nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
     }
     if (schema['$ref'] !== undefined) return this.#readReferred(schema, path, owner);
     if (schema['type'] !== undefined && schema['type'] !== 'object') {

@@ -5,7 +5,7 @@ import {
   BY_TYPE,
   DEFINITION_KEYS,
   keywordFaults,
-  MAX_DEPTH,
+  MAX_SCHEMA_DEPTH,
   SCALARS,
   stringFormats,
   withoutDefinitions,
@@ -172,7 +172,8 @@ class SnippetWriter {
   #type(schema: unknown, place: Place): WrittenType {
     const { path } = place;
     if (!isJsonObject(schema)) return this.#unreadable(path, 'has to be a JSON Schema: an object');
-    if (path.depth > MAX_DEPTH) return this.#unreadable(path, `is nested deeper than ${MAX_DEPTH} levels`);
+    if (path.depth > MAX_SCHEMA_DEPTH)
+      return this.#unreadable(path, `is nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
     const { nullable, ...rest } = schema;
     if (nullable !== undefined && typeof nullable !== 'boolean') {
       return this.#unreadable(pathStep(path, 'nullable'), 'has to be true or false');

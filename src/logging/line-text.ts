@@ -5,10 +5,10 @@ import type { LogFields } from './logger.ts';
 export const LEVEL_COLOURS: Readonly<Record<string, number>> = { error: 31, warn: 33, info: 36, debug: 90 };
 
 /** Adds a colour of the terminal to a text. */
-export type Paint = (code: number, text: string) => string;
+export type PaintText = (code: number, text: string) => string;
 
 /** Without colours, texts stay unchanged. */
-export function painter(colour: boolean): Paint {
+export function painter(colour: boolean): PaintText {
   return (code, text) => (colour && text !== '' ? `\u001B[${String(code)}m${text}\u001B[0m` : text);
 }
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
-import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type Paint } from './line-text.ts';
+import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type PaintText } from './line-text.ts';
 import type { LogFields } from './logger.ts';
 import { requestLine, requestNotes } from './request-line.ts';
 import { isRequest } from './terminal-line.ts';
@@ -52,7 +52,7 @@ function localTime(time: unknown): string {
   return Number.isNaN(date.getTime()) ? '' : date.toLocaleTimeString('en-GB');
 }
 
-function requestLines(entry: LogFields, paint: Paint): string {
+function requestLines(entry: LogFields, paint: PaintText): string {
   const details = detailsOf(entry['details']);
   // The reason quotes the first detail.
   const reasons = details.length > 1 ? details : [textOf(entry['reason'])].filter((text) => text !== '');
@@ -69,7 +69,7 @@ function detailsOf(json: unknown): readonly string[] {
 }
 
 /** At level debug: the prompt, message by message, and the reply. */
-function modelLines(entry: LogFields, paint: Paint): string {
+function modelLines(entry: LogFields, paint: PaintText): string {
   const lines = promptOf(entry['prompt']).map(([role, text]) => `${indented(paint(36, role))}${indented(text)}`);
   const reply = textOf(entry['reply']);
   if (reply !== '') lines.push(`${indented(paint(36, 'reply'))}${indented(reply)}`);
@@ -95,7 +95,7 @@ function contentOf(parts: unknown): string {
     .join('\n');
 }
 
-function otherLines(entry: LogFields, paint: Paint): string {
+function otherLines(entry: LogFields, paint: PaintText): string {
   const level = textOf(entry['level']);
   const word = level === 'info' ? '' : `${paint(LEVEL_COLOURS[level] ?? 0, level)} `;
   const fields = Object.entries(entry)

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json.ts';
-import { fieldText, LEVEL_COLOURS, textOf, type Paint } from './line-text.ts';
+import { fieldText, LEVEL_COLOURS, textOf, type PaintText } from './line-text.ts';
 import type { LogFields } from './logger.ts';
 
 /** With time and level in front, a request line fits in 120 columns. */
@@ -18,7 +18,7 @@ const QUIET = 90;
  * Writes a request line, with the most important facts first:
  * `200 ok /stream/ExtractResume 1.2 s · OpenAI · 2 attempts · 812 in, 94 out · first 310 ms`.
  */
-export function requestLine(entry: LogFields, paint: Paint): string {
+export function requestLine(entry: LogFields, paint: PaintText): string {
   const status = Number(entry['status']);
   const colour = status >= 500 ? LEVEL_COLOURS['error'] : status >= 400 ? LEVEL_COLOURS['warn'] : GREEN;
   const outcome = `${fieldText(entry['status'])} ${outcomeOf(entry)}`;

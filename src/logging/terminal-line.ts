@@ -1,4 +1,4 @@
-import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type Paint } from './line-text.ts';
+import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type PaintText } from './line-text.ts';
 import type { LogFields } from './logger.ts';
 import { requestLine, requestNotes } from './request-line.ts';
 
@@ -27,7 +27,7 @@ export function isRequest(entry: LogFields): boolean {
   return entry['msg'] === 'request' && entry['method'] !== undefined;
 }
 
-function belowRequest(entry: LogFields, paint: Paint): string {
+function belowRequest(entry: LogFields, paint: PaintText): string {
   const isUsual = entry['level'] === 'info';
   const facts = isUsual ? [] : [`id: ${textOf(entry['requestId'])}`, ...requestNotes(entry)];
   const shown = ['reason', 'request', 'response'].flatMap((name) => {

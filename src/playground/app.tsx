@@ -8,11 +8,11 @@ import { HistoryPanel } from './panels/history-panel.tsx';
 import { InputPanel } from './panels/input-panel.tsx';
 import { KeyForm } from './panels/key-form.tsx';
 import { ProblemBanner } from './panels/problem-banner.tsx';
-import { promptTokens, PromptPanel } from './panels/prompt-panel.tsx';
+import { estimatedTokens, PromptPanel } from './panels/prompt-panel.tsx';
 import { RunBar } from './panels/run-bar.tsx';
 import { RunPanel } from './panels/run-panel.tsx';
 import { TopBar } from './panels/top-bar.tsx';
-import type { Connection } from './server/connection.ts';
+import type { ServerConnection } from './server/connection.ts';
 import { curlCommand } from './state/run-command.ts';
 import { useDraft, type Draft, type DraftStart } from './state/use-draft.ts';
 import { usePrompt, type Prompt } from './state/use-prompt.ts';
@@ -22,7 +22,7 @@ import { useServer, type Server } from './state/use-server.ts';
 import { TabPanel, Tabs, type TabHead } from './widgets/tabs.tsx';
 
 interface AppProps {
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   readonly start: DraftStart;
 }
 
@@ -114,7 +114,7 @@ function Workbench({ server, document, start }: WorkbenchProps): VNode {
 }
 
 function tabHeads(prompt: Prompt, runs: Runs, narrow: boolean): ReadonlyArray<TabHead<Tab>> {
-  const tokens = promptTokens(prompt);
+  const tokens = estimatedTokens(prompt);
   const running = runs.shown.some(isRunning);
   return [
     ...(narrow ? [{ name: 'input', text: 'Input' } as const] : []),

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { stateOfLink } from './data/link.ts';
-import { Connection } from './server/connection.ts';
+import { ServerConnection } from './server/connection.ts';
 import { draftOfLink, savedDraft } from './state/saved-draft.ts';
 import type { DraftStart } from './state/use-draft.ts';
 
@@ -19,4 +19,4 @@ async function start(): Promise<DraftStart> {
 }
 
 const root = document.getElementById('root');
-if (root !== null) render(<App connection={new Connection(location.href)} start={await start()} />, root);
+if (root !== null) render(<App connection={new ServerConnection(location.href)} start={await start()} />, root);

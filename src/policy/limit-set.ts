@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 /** Headers state costs in millionths of a dollar. */
 const COST_UNITS_IN_HEADER = 1_000;
 
-/** `caller`: unique among all callers, such as `key:team-a`. Returns undefined if there is no limit. */
+/** Returns undefined if there is no limit. `caller` identifies the caller, such as `key:team-a`: no other caller has the same one. */
 export function limitSetOf(caller: string, given: CallerLimits | undefined): LimitSet | undefined {
   if (given === undefined) return undefined;
   const limits: NamedLimit[] = [];

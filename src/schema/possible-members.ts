@@ -1,9 +1,7 @@
 import { isJsonObject, ownValue } from '../base/json.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from './type-graph.ts';
-import type { FieldType, Type } from './type.ts';
-
-export type UnionType = Extract<Type, { readonly kind: 'union' }>;
+import type { FieldType, Type, UnionType } from './type.ts';
 
 /**
  * The members of a union that a value of this JSON type, with these literal fields, can belong to. If one is left for

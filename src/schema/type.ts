@@ -107,3 +107,5 @@ export interface AliasType {
 
 /** Returns whether a JSON value matches a type. The rooms of the runtime receive it from `runtime/call`. */
 export type FitsType = (type: Type, value: unknown) => boolean;
+
+export type UnionType = Extract<Type, { readonly kind: 'union' }>;

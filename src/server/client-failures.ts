@@ -1,7 +1,7 @@
 import type { Attempt } from '../schema/failure.ts';
 
 /** The last failed attempt at a client. It has no message, because providers quote prompts and keys in their messages. */
-export interface ClientFailure {
+export interface LastFailure {
   readonly client: string;
   readonly error: Attempt['outcome'];
   /** The status of the provider's answer. */
@@ -15,7 +15,7 @@ const NOT_OF_CLIENT: ReadonlySet<Attempt['outcome']> = new Set(['ok', 'cancelled
 
 /** The last failure of each client, from its attempts or from other processes. */
 export class ClientFailures {
-  readonly #failures = new Map<string, ClientFailure>();
+  readonly #failures = new Map<string, LastFailure>();
 
   /** Records only clients of the definitions, because clients of requests can have any name. */
   note({ client, outcome, upstreamStatus }: Attempt): void {
@@ -24,18 +24,18 @@ export class ClientFailures {
     this.#failures.set(client, upstreamStatus === undefined ? failure : { ...failure, upstreamStatus });
   }
 
-  add(failures: readonly ClientFailure[]): void {
+  add(failures: readonly LastFailure[]): void {
     for (const failure of failures) {
       if (failure.at >= (this.#failures.get(failure.client)?.at ?? 0)) this.#failures.set(failure.client, failure);
     }
   }
 
-  get list(): readonly ClientFailure[] {
+  get list(): readonly LastFailure[] {
     return [...this.#failures.values()];
   }
 
   /** Returns the failures since the last call, and forgets them. */
-  take(): readonly ClientFailure[] {
+  take(): readonly LastFailure[] {
     if (this.#failures.size === 0) return [];
     const { list } = this;
     this.#failures.clear();

@@ -7,7 +7,7 @@ import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';
-import type { ClientFailure } from './client-failures.ts';
+import type { LastFailure } from './client-failures.ts';
 import type { ServerState } from './server-state.ts';
 
 /** Messages from the primary to a worker, over the channel of node:cluster, which carries lists of them. */
@@ -89,7 +89,7 @@ export type WorkerMessage =
       /** The greatest delay of the event loop of the last 30 to 60 seconds. */
       readonly lagSeconds: number;
       /** Failures of clients since the last heartbeat. */
-      readonly failures: readonly ClientFailure[];
+      readonly failures: readonly LastFailure[];
     }
   /** Answers `collect-metrics`; also sent every few heartbeats, with id 0, so that little is lost when the worker dies. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }

@@ -1,14 +1,14 @@
 import { tenths } from '../base/tenths.ts';
 import type { CoolingClient } from '../policy/shared-cool-downs.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
-import type { ClientFailure } from './client-failures.ts';
+import type { LastFailure } from './client-failures.ts';
 
 /** The state of all processes, as of their last heartbeats. */
 export interface ServerState {
   readonly uptimeSeconds: number;
   readonly workers: readonly WorkerReport[];
   /** The last failure of each client since the start or the last reload. */
-  readonly failures: readonly ClientFailure[];
+  readonly failures: readonly LastFailure[];
   readonly cooling: readonly CoolingClient[];
   /** Absent without a store. */
   readonly store?: StoreHealth | undefined;
@@ -52,7 +52,7 @@ export function statusFields(
   };
 }
 
-function failureFields(failure: ClientFailure | undefined): object | null {
+function failureFields(failure: LastFailure | undefined): object | null {
   if (failure === undefined) return null;
   const { error, upstreamStatus, at } = failure;
   return { error, upstream_status: upstreamStatus, at: new Date(at).toISOString() };

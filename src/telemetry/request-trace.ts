@@ -28,7 +28,7 @@ export interface RequestHead {
 }
 
 /** The end of a request. */
-export interface RequestEnd {
+export interface TraceEnd {
   /** The status that was sent; undefined if the caller disconnected before. */
   readonly status: number | undefined;
   /** The code of the failure, or `ok`. */
@@ -133,7 +133,7 @@ export class RequestTrace implements CallObserver {
   }
 
   /** Only the first call has an effect. */
-  ended(end: RequestEnd): void {
+  ended(end: TraceEnd): void {
     if (this.#over) return;
     this.#over = true;
     const endedAt = performance.now();
@@ -187,7 +187,7 @@ export class RequestTrace implements CallObserver {
 
 interface EndedRequest {
   readonly attributes: Attributes;
-  readonly end: RequestEnd;
+  readonly end: TraceEnd;
   readonly endedAt: number;
 }
 
@@ -240,11 +240,11 @@ const HEADERS: TextMapGetter<RequestHead> = {
 };
 
 /** A request that failed because of its caller has no error. */
-function errorOf(end: RequestEnd): string | undefined {
+function errorOf(end: TraceEnd): string | undefined {
   return end.status === undefined || end.outcome === 'cancelled' || isServerError(end) ? end.outcome : undefined;
 }
 
-function isServerError({ status = 0, failed = status >= 500 }: RequestEnd): boolean {
+function isServerError({ status = 0, failed = status >= 500 }: TraceEnd): boolean {
   return failed;
 }
 

@@ -26,6 +26,16 @@ test('imports form no cycle', () => {
   expect(importCycles(graph)).toEqual([]);
 });
 
+test('an exported name has one meaning: only one file declares it', () => {
+  const declaration = /^export (?:abstract |async )?(?:class|const|enum|function|interface|type) (\w+)/gmu;
+  const files = new Map<string, Set<string>>();
+  for (const { path, text } of textFiles('src', 'workers')) {
+    for (const [, name = ''] of text.matchAll(declaration)) files.set(name, (files.get(name) ?? new Set()).add(path));
+  }
+  expect(files.size).toBeGreaterThan(1_000);
+  expect([...files].filter(([, { size }]) => size > 1)).toEqual([]);
+});
+
 test('every npm package has one owner', () => {
   expect(packagesOutsideOwner(graph, PACKAGE_OWNERS)).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { SpanLocator } from '../../diagnostics/report/report-input.ts';
 import { Recordings } from '../../dev/testing/recordings.ts';
 import { jsonReport } from '../../dev/testing/report-json.ts';
 import { junitReport } from '../../dev/testing/report-junit.ts';
-import { prettyReport as prettyTests, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
+import { prettyTestReport as prettyTests, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
 import { runTests } from '../../dev/testing/run-tests.ts';
 import { selectsAll, selectTests, type SelectedTest } from '../../dev/testing/select-tests.ts';
 import { fullName, type TestReport } from '../../dev/testing/test-results.ts';

@@ -4,7 +4,7 @@ import { decimal } from '../../schema/price-list.ts';
 import { memberTexts } from './json-members.ts';
 
 /** The outcome of one row. */
-export interface Answer {
+export interface RowAnswer {
   /** The JSON text of the value, without line breaks. */
   readonly value?: string;
   /** Absent for a row with a value. */
@@ -27,7 +27,7 @@ export interface AnswerFormat {
   readonly header: string;
   /** A line feed between quotes is part of a record. */
   readonly quoted: boolean;
-  record(row: number, answer: Answer): string;
+  record(row: number, answer: RowAnswer): string;
   /** Reads the beginning of a record; undefined if it is not an answer. */
   read(start: string): AnsweredRow | undefined;
 }

@@ -10,7 +10,7 @@ import {
   truncateSync,
 } from 'node:fs';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { Answer, AnsweredRow, AnswerFormat } from './answer-format.ts';
+import type { RowAnswer, AnsweredRow, AnswerFormat } from './answer-format.ts';
 import { splitRecords, type FileRecord } from './split-records.ts';
 
 /** The longest beginning of a record that `AnswerFormat.read` needs. */
@@ -63,7 +63,7 @@ export class AnswersFile {
   }
 
   /** Writes an answer at once, so that a kill loses nothing that has arrived. Throws if the file cannot be written. */
-  append(row: number, answer: Answer): void {
+  append(row: number, answer: RowAnswer): void {
     if (this.#fd === undefined) return;
     appendFileSync(this.#fd, this.#format.record(row, answer));
     this.#add({ row, error: answer.failure?.code ?? '' });

@@ -6,12 +6,12 @@ import type { Failure } from '../../schema/failure.ts';
 import type { Program } from '../../schema/program.ts';
 import { createLocalRuntime, type LocalSettings } from '../local-runtime.ts';
 import { failureOf } from '../run-failure.ts';
-import type { Answer } from './answer-format.ts';
+import type { RowAnswer } from './answer-format.ts';
 
 /** Asks a function about rows. */
 export interface RowCaller {
   /** Never rejects. Returns the reason as a sentence if no row can be asked any more, such as a missing key. */
-  call(row: number, args: JsonObject): Promise<Answer | { readonly stop: string }>;
+  call(row: number, args: JsonObject): Promise<RowAnswer | { readonly stop: string }>;
   /** Ends the waiting for a server: calls that no one answers now resolve to a stop. */
   interrupt(): void;
   close(): Promise<void>;
@@ -29,7 +29,7 @@ export class InProcessCaller implements RowCaller {
     this.#runtime = createLocalRuntime(program, settings, { exposePrompts: false });
   }
 
-  async call(row: number, args: JsonObject): Promise<Answer | { readonly stop: string }> {
+  async call(row: number, args: JsonObject): Promise<RowAnswer | { readonly stop: string }> {
     const types = await this.#runtime.load(this.#functionName, args);
     const prepared = this.#runtime.prepare(this.#functionName, args, { local: true }, types);
     if (!prepared.ok) return this.#failed(prepared.failure);
@@ -53,7 +53,7 @@ export class InProcessCaller implements RowCaller {
     return this.#runtime.close();
   }
 
-  #failed(failure: Failure): Answer {
+  #failed(failure: Failure): RowAnswer {
     const text = JSON.stringify(failureOf(failure));
     return { failure: JSON.parse(this.#settings.redact(text)) };
   }

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../base/result.ts';
 import type { Program } from '../../schema/program.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../run-failure.ts';
-import type { Answer } from './answer-format.ts';
+import type { RowAnswer } from './answer-format.ts';
 import type { RowCaller } from './call-in-process.ts';
 import type { ServerAnswer, ServerClient } from './server-client.ts';
 
@@ -60,7 +60,7 @@ export class ServerCaller implements RowCaller {
     this.#parts = parts;
   }
 
-  async call(row: number, args: JsonObject): Promise<Answer | { readonly stop: string }> {
+  async call(row: number, args: JsonObject): Promise<RowAnswer | { readonly stop: string }> {
     const { client, functionName, run } = this.#parts;
     const body = JSON.stringify(args);
     const key = `${run}-${row}`;
@@ -108,7 +108,7 @@ export class ServerCaller implements RowCaller {
     return Promise.resolve();
   }
 
-  #answered(answer: ServerAnswer, value: unknown): Answer {
+  #answered(answer: ServerAnswer, value: unknown): RowAnswer {
     this.#unreached = 0;
     const oneLine = /[\r\n]/u.test(answer.text) ? JSON.stringify(value) : answer.text;
     return { value: oneLine, ...usedBy(answer) };
@@ -163,7 +163,7 @@ function retryAfterMs({ headers }: ServerAnswer): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }
 
-function usedBy({ headers }: ServerAnswer): Pick<Answer, 'usage' | 'cost'> {
+function usedBy({ headers }: ServerAnswer): Pick<RowAnswer, 'usage' | 'cost'> {
   const number = (name: string): number | undefined => {
     const value = Number(headers[name] ?? Number.NaN);
     return Number.isNaN(value) ? undefined : value;

@@ -1,6 +1,7 @@
 import { decimal } from '../../schema/price-list.ts';
-import { counted, dollars, duration } from '../testing/report-lines.ts';
-import type { Answer } from './answer-format.ts';
+import { counted, durationText } from '../../base/amounts.ts';
+import { dollars } from '../testing/report-lines.ts';
+import type { RowAnswer } from './answer-format.ts';
 
 /** The counts of a batch, for the person who waits for it. */
 export class BatchProgress {
@@ -20,7 +21,7 @@ export class BatchProgress {
     this.#startedAt = now;
   }
 
-  add({ failure, cost }: Answer): void {
+  add({ failure, cost }: RowAnswer): void {
     this.#done += 1;
     if (failure !== undefined) this.#failed += 1;
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
@@ -49,7 +50,7 @@ export class BatchProgress {
       `${answered - this.#failed} answered`,
       `${this.#failed} failed`,
       ...(missing === 0 ? [] : [`${missing} not asked`]),
-      `in ${duration(now - this.#startedAt)}`,
+      `in ${durationText(now - this.#startedAt)}`,
       ...(this.#cost === undefined ? [] : [`cost ${dollars(Number(decimal(this.#cost)))}`]),
     ];
     const earlier = this.#before === 0 ? '' : ` (${this.#before} in earlier runs)`;

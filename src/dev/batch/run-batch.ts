@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../base/result.ts';
 import { writeFault } from '../../base/write-fault.ts';
 import type { AnswersFile } from './answers-file.ts';
-import type { Answer } from './answer-format.ts';
+import type { RowAnswer } from './answer-format.ts';
 import type { RowCaller } from './call-in-process.ts';
 import type { InputRow, InputRows } from './input-rows.ts';
 
@@ -14,7 +14,7 @@ export interface BatchPlan {
   /** Only this many rows, from the first one. */
   readonly limit: number;
   /** Called for each answer after it is in the file. */
-  readonly onAnswer: (answer: Answer) => void;
+  readonly onAnswer: (answer: RowAnswer) => void;
 }
 
 /** Asks a function about every row that has no answer yet. */

@@ -1,5 +1,6 @@
 import { visible } from '../../diagnostics/code-frame.ts';
-import { dollars, duration } from './report-lines.ts';
+import { durationText } from '../../base/amounts.ts';
+import { dollars } from './report-lines.ts';
 import { fullName, knownCost, meanLatency, passedRuns, type TestResult } from './test-results.ts';
 
 /** The results by test and client: a column for each client, and its sums below. */
@@ -30,7 +31,7 @@ function cell(result: TestResult): string {
   const word = { passed: 'pass', failed: 'FAIL', 'not run': 'not run' }[status];
   const rate = runs.length > 1 ? ` ${passedRuns(result)}/${runs.length}` : '';
   const ms = meanLatency(result);
-  return `${word}${rate}${ms === undefined ? '' : ` ${duration(ms)}`}`;
+  return `${word}${rate}${ms === undefined ? '' : ` ${durationText(ms)}`}`;
 }
 
 function passed(results: readonly TestResult[]): string {
@@ -39,7 +40,7 @@ function passed(results: readonly TestResult[]): string {
 
 function latency(results: readonly TestResult[]): string {
   const mean = meanLatency({ runs: results.flatMap(({ runs }) => runs) });
-  return mean === undefined ? '-' : duration(mean);
+  return mean === undefined ? '-' : durationText(mean);
 }
 
 function tokens(results: readonly TestResult[]): string {

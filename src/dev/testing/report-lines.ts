@@ -4,18 +4,9 @@ import { decimal } from '../../schema/price-list.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
 import type { RunFailure } from '../run-failure.ts';
 
-/** `312 ms`, `1.2 s`. */
-export function duration(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
-}
-
 /** US dollars: `$0.00021`. */
 export function dollars(cost: number): string {
   return `$${decimal(cost)}`;
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Why a call has no value: the message, and the details that it does not contain. */

@@ -3,7 +3,8 @@ import { COLOURED, PLAIN, visible, type Paint } from '../../diagnostics/code-fra
 import type { SpanLocator } from '../../diagnostics/report/report-input.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import { clientTable } from './client-table.ts';
-import { conditionText, counted, dollars, duration, failureLines, promptLines, textLines } from './report-lines.ts';
+import { counted, durationText } from '../../base/amounts.ts';
+import { conditionText, dollars, failureLines, promptLines, textLines } from './report-lines.ts';
 import {
   fullName,
   knownCost,
@@ -39,7 +40,7 @@ export function resultLine(result: TestResult, { colour, repeat, clients }: Pret
   const facts = [
     ...(clients > 1 ? [client] : []),
     ...(repeat > 1 ? [passRate(result)] : []),
-    ...(latency === undefined ? [] : [duration(latency)]),
+    ...(latency === undefined ? [] : [durationText(latency)]),
     ...(status === 'passed' ? failedChecks(result) : []),
   ];
   return `${shown} ${visible(fullName(result))}${facts.length === 0 ? '' : paint.dim(`  ${facts.join('  ')}`)}\n`;
@@ -52,7 +53,7 @@ function failedChecks({ runs }: TestResult): readonly string[] {
 }
 
 /** The failures, the comparison of clients, and the summary. */
-export function prettyReport(report: TestReport, style: PrettyStyle): string {
+export function prettyTestReport(report: TestReport, style: PrettyStyle): string {
   const paint = style.colour ? COLOURED : PLAIN;
   const failed = report.results.filter(({ status }) => status === 'failed');
   const blocks = failed.map((result) => failureBlock(result, style, paint));
@@ -130,7 +131,7 @@ function replyFacts({ client, model, latencyMs, inputTokens, outputTokens, cost 
   const facts = [
     ...(client === undefined ? [] : [client]),
     ...(model === undefined || model === client ? [] : [model]),
-    ...(latencyMs === undefined ? [] : [duration(latencyMs)]),
+    ...(latencyMs === undefined ? [] : [durationText(latencyMs)]),
     ...(inputTokens === undefined ? [] : [`${inputTokens} tokens in`]),
     ...(outputTokens === undefined ? [] : [`${outputTokens} tokens out`]),
     ...(cost === undefined ? [] : [dollars(cost)]),
@@ -144,7 +145,7 @@ function summary(report: TestReport, { coverage }: PrettyStyle): string {
   const parts = [`${count('passed')} passed`, `${count('failed')} failed`];
   if (count('not run') > 0) parts.push(`${count('not run')} not run`);
   const end = interrupted ? 'interrupted after' : 'in';
-  const facts = `${parts.join(', ')}, ${end} ${duration(durationMs)}${costFact(results)}`;
+  const facts = `${parts.join(', ')}, ${end} ${durationText(durationMs)}${costFact(results)}`;
   const lines = [`${counted(results.length, 'test')}: ${facts}`];
   if (coverage && untested.length > 0) {
     lines.push(`${untested.length} of ${counted(functions, 'function')} without a test: ${untested.join(', ')}`);

@@ -53,7 +53,7 @@ export function unexpectedEnd(span: Span, name: string, open: string | undefined
   return problem('unexpected-end', span, `"{% ${name} %}" does not belong here.`, help);
 }
 
-export function tooDeep(span: Span): Diagnostic {
+export function templateTooDeep(span: Span): Diagnostic {
   return problem(
     'too-deep',
     span,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../base/json.ts';
 import type { Explanation } from '../../schema/explanation.ts';
-import type { Problem, StreamEvent, Trace } from '../server/wire.ts';
+import type { ErrorBody, StreamEvent, Trace } from '../server/wire.ts';
 import type { ClientChoice } from './client-choice.ts';
 import type { RunMode } from './link.ts';
 
@@ -24,7 +24,7 @@ export interface Run {
   readonly resets: number;
   /** The text of the model so far. */
   readonly reply: string;
-  readonly problem?: Problem;
+  readonly problem?: ErrorBody;
   readonly trace?: Trace;
   readonly explanation?: Explanation;
   /** Milliseconds, as this page measured them: until the first event, and in total so far. */
@@ -35,7 +35,7 @@ export interface Run {
 export type RunState = 'waiting' | 'streaming' | 'done' | 'failed' | 'stopped';
 
 export type RunChange = Partial<Pick<Run, 'state' | 'value' | 'partials' | 'resets' | 'reply' | 'trace'>> & {
-  readonly problem?: Problem;
+  readonly problem?: ErrorBody;
   readonly explanation?: Explanation;
 };
 
@@ -53,7 +53,7 @@ export const STATE_TEXT: Readonly<Record<RunState, string>> = {
 };
 
 /** Messages of a stream before the last one. */
-type Growth = Exclude<StreamEvent, Problem | { readonly final_result: unknown }>;
+type Growth = Exclude<StreamEvent, ErrorBody | { readonly final_result: unknown }>;
 
 /** The changes to a run that a message of its stream makes. A message that the page does not ask for, such as reasoning, changes nothing. */
 export function growth(event: Growth, run: Run): RunChange {

@@ -4,9 +4,7 @@ import type {
   PlaygroundDocument,
   PlaygroundEnum,
 } from '../../schema/playground-document.ts';
-import type { Type } from '../../schema/type.ts';
-
-export type UnionType = Extract<Type, { readonly kind: 'union' }>;
+import type { Type, UnionType } from '../../schema/type.ts';
 
 /** The named types of a program. */
 export interface Types {

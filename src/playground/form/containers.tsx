@@ -17,7 +17,7 @@ function objectOf(value: JsonValue | undefined): JsonObject {
 }
 
 /** The fields of a class. */
-export function ClassFields({ type, value, onChange, path }: OfKind<'class'>): VNode {
+export function ClassInputs({ type, value, onChange, path }: OfKind<'class'>): VNode {
   const { Field, types } = useForm();
   const object = objectOf(value);
   return (

@@ -4,7 +4,7 @@ import { typeText } from '../../schema/type-text.ts';
 import { initialValue } from '../data/argument-values.ts';
 import { isOptional, targetOf } from '../data/types.ts';
 import { Icon } from '../widgets/icon.tsx';
-import { ClassFields, ListItems, MapEntries } from './containers.tsx';
+import { ClassInputs, ListItems, MapEntries } from './containers.tsx';
 import { FieldError } from './field-error.tsx';
 import { inputId, useForm, type FieldProps, type LabelledProps } from './form-context.ts';
 import { MediaInput } from './media-input.tsx';
@@ -51,7 +51,7 @@ export function Field(props: LabelledProps): VNode {
         ) : null}
       </div>
       {description === undefined ? null : <p class="hint">{description}</p>}
-      {isAbsent ? null : <Value type={type} value={value} path={path} onChange={onChange} />}
+      {isAbsent ? null : <ValueInput type={type} value={value} path={path} onChange={onChange} />}
       <FieldError path={path} />
     </div>
   );
@@ -62,7 +62,7 @@ function isContainer({ kind }: Type): boolean {
 }
 
 /** The input of a value. */
-export function Value(props: FieldProps): VNode | null {
+export function ValueInput(props: FieldProps): VNode | null {
   const { types } = useForm();
   const type = targetOf(props.type, types);
   switch (type.kind) {
@@ -80,7 +80,7 @@ export function Value(props: FieldProps): VNode | null {
     case 'media':
       return <MediaInput {...props} type={type} />;
     case 'class':
-      return <ClassFields {...props} type={type} />;
+      return <ClassInputs {...props} type={type} />;
     case 'list':
       return <ListItems {...props} type={type} />;
     case 'map':

@@ -3,7 +3,8 @@ import type { JsonValue } from '../../base/json.ts';
 import type { Type } from '../../schema/type.ts';
 import { typeText } from '../../schema/type-text.ts';
 import { initialValue, memberOf } from '../data/argument-values.ts';
-import { presentMembers, type UnionType } from '../data/types.ts';
+import type { UnionType } from '../../schema/type.ts';
+import { presentMembers } from '../data/types.ts';
 import { inputId, useForm, type FieldProps } from './form-context.ts';
 
 /** A value of one of several types, which the user selects. */

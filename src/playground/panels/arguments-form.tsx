@@ -3,23 +3,23 @@ import type { VNode } from 'preact';
 import { ownValue, type JsonValue } from '../../base/json.ts';
 import { withMember } from '../data/argument-values.ts';
 import { childPath } from '../data/diff-values.ts';
-import { Field, Value } from '../form/field.tsx';
+import { Field, ValueInput } from '../form/field.tsx';
 import { FormContext } from '../form/form-context.ts';
-import type { Problem } from '../server/wire.ts';
+import type { ErrorBody } from '../server/wire.ts';
 import type { Draft, DraftActions } from '../state/use-draft.ts';
 
 interface ArgumentsFormProps {
   readonly draft: Draft;
   readonly actions: DraftActions;
   /** What the server reports about the arguments. */
-  readonly problem: Problem | undefined;
+  readonly problem: ErrorBody | undefined;
 }
 
 /** A form with a field for each parameter. */
 export function ArgumentsForm({ draft, actions, problem }: ArgumentsFormProps): VNode {
   const { args, fn, types } = draft;
   const errors = useMemo(() => errorsByPath(problem), [problem]);
-  const form = useMemo(() => ({ types, errors, Field, Value }), [types, errors]);
+  const form = useMemo(() => ({ types, errors, Field, Value: ValueInput }), [types, errors]);
   if (fn.parameters.length === 0) return <p class="quiet">This function has no parameters.</p>;
   return (
     <FormContext.Provider value={form}>
@@ -41,7 +41,7 @@ export function ArgumentsForm({ draft, actions, problem }: ArgumentsFormProps): 
 }
 
 /** The first message about each value. */
-function errorsByPath(problem: Problem | undefined): ReadonlyMap<string, string> {
+function errorsByPath(problem: ErrorBody | undefined): ReadonlyMap<string, string> {
   const details = problem?.error === 'invalid_argument' ? (problem.details ?? []) : [];
   return new Map(details.toReversed().map(({ path, message }) => [path, message] as const));
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { VNode } from 'preact';
 import { STATE_TEXT, type Run } from '../data/run.ts';
-import { duration } from './run-facts.tsx';
+import { durationText } from '../../base/amounts.ts';
 
 interface HistoryPanelProps {
   readonly runs: readonly Run[];
@@ -66,7 +66,7 @@ export function HistoryPanel({ runs, onShow, onReuse }: HistoryPanelProps): VNod
 }
 
 function durationOf({ elapsedMs, trace }: Run): string {
-  return duration(trace?.total_ms ?? elapsedMs);
+  return durationText(trace?.total_ms ?? elapsedMs);
 }
 
 /** The beginning of the value, or the reason of a failure. */

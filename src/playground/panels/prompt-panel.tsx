@@ -1,3 +1,4 @@
+import { counted } from '../../base/amounts.ts';
 import type { VNode } from 'preact';
 import { estimateMessageTokens } from '../data/estimate-tokens.ts';
 import type { Prompt } from '../state/use-prompt.ts';
@@ -5,7 +6,7 @@ import { Messages, textsOf } from '../widgets/messages.tsx';
 import { ProblemView } from '../widgets/problem-view.tsx';
 
 /** The estimated tokens of a prompt; undefined before the first one. */
-export function promptTokens({ messages }: Prompt): number | undefined {
+export function estimatedTokens({ messages }: Prompt): number | undefined {
   return messages?.reduce((sum, message) => sum + estimateMessageTokens(textsOf(message)), 0);
 }
 
@@ -19,7 +20,7 @@ export function PromptPanel({ prompt }: { readonly prompt: Prompt }): VNode {
       {messages === undefined ? null : (
         <>
           <p class="quiet prompt-summary">
-            {counted(messages.length, 'message')}, about {promptTokens(prompt)} tokens
+            {counted(messages.length, 'message')}, about {estimatedTokens(prompt)} tokens
             {media === 0 ? '' : ` and ${counted(media, 'media part')}`}
             {problem === undefined ? '' : '. This is the prompt of the last valid arguments.'}
           </p>
@@ -28,8 +29,4 @@ export function PromptPanel({ prompt }: { readonly prompt: Prompt }): VNode {
       )}
     </section>
   );
-}
-
-function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

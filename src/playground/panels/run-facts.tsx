@@ -1,3 +1,4 @@
+import { durationText } from '../../base/amounts.ts';
 import { useEffect, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
 import { isRunning, STATE_TEXT, type Run } from '../data/run.ts';
@@ -14,7 +15,7 @@ export function RunFacts({ run }: { readonly run: Run }): VNode {
       </span>
       <dl class="figures">
         <Figure name="client" value={clientText(run)} />
-        <Figure name="total" value={duration(trace?.total_ms ?? elapsed)} />
+        <Figure name="total" value={durationText(trace?.total_ms ?? elapsed)} />
         <Figure name="first text" value={firstText(run)} />
         <Figure name="tokens in" value={trace?.input_tokens} />
         <Figure name="tokens out" value={trace?.output_tokens} />
@@ -44,7 +45,7 @@ function clientText({ client, trace }: Run): string {
 
 function firstText({ firstMs, mode, trace }: Run): string | undefined {
   const ms = trace?.first_text_ms ?? (mode === 'stream' ? firstMs : undefined);
-  return ms === undefined ? undefined : duration(ms);
+  return ms === undefined ? undefined : durationText(ms);
 }
 
 /** `$12.35`, `$0.000421`. */
@@ -52,11 +53,6 @@ function dollars(cost: number): string {
   const isSmall = cost > 0 && cost < 0.1;
   const format = { style: 'currency', currency: 'USD', ...(isSmall && { maximumSignificantDigits: 3 }) } as const;
   return new Intl.NumberFormat('en-US', format).format(cost);
-}
-
-/** `850 ms`, `1.2 s`. */
-export function duration(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
 const TICK_MS = 100;
@@ -95,7 +91,7 @@ function Attempt({ attempt }: { readonly attempt: TraceAttempt }): VNode {
     <li>
       <span class={outcome === 'ok' ? 'chip check-passed' : 'chip check-failed'}>{outcome}</span> {client}
       {reask === true ? ', re-ask' : ''}
-      {status === undefined ? '' : `, status ${status}`}, {duration(ms)}
+      {status === undefined ? '' : `, status ${status}`}, {durationText(ms)}
       {message === undefined ? null : <p class="quiet">{message}</p>}
     </li>
   );

@@ -1,22 +1,22 @@
 import type { JsonObject } from '../../base/json.ts';
 import { growth, type Run, type RunChange } from '../data/run.ts';
-import { answerOf, networkProblem, problemOf, type Connection } from './connection.ts';
+import { answerOf, networkProblem, errorBodyOf, type ServerConnection } from './connection.ts';
 import { readEvents } from './read-events.ts';
-import type { ParsedReply, Problem, StreamEvent, Trace, TracedValue } from './wire.ts';
+import type { ExplainedReply, ErrorBody, StreamEvent, Trace, TracedValue } from './wire.ts';
 
 /** A request to run a function. */
 export interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   /** The arguments, with options that ask for the trace. */
   readonly body: JsonObject;
   readonly signal: AbortSignal;
 }
 
 /** Called with each change of the run. */
-export type OnChange = (change: RunChange | ((run: Run) => RunChange)) => void;
+export type ChangeRun = (change: RunChange | ((run: Run) => RunChange)) => void;
 
 /** Runs a function, then asks how svc read the reply. Never rejects. */
-export async function runFunction(request: RunRequest, change: OnChange): Promise<void> {
+export async function runFunction(request: RunRequest, change: ChangeRun): Promise<void> {
   const reply = await (request.mode === 'call' ? call(request, change) : stream(request, change));
   if (reply !== undefined && reply !== '') await explain(request, reply, change);
 }
@@ -24,7 +24,7 @@ export async function runFunction(request: RunRequest, change: OnChange): Promis
 /** Resolves with the reply of the model, if there was one. */
 async function call(
   { connection, functionName, body, signal }: RunRequest,
-  change: OnChange,
+  change: ChangeRun,
 ): Promise<string | undefined> {
   const answer = await connection.post<TracedValue>(`call/${functionName}`, body, signal);
   if (!answer.ok) return fail(answer.problem, change);
@@ -32,14 +32,14 @@ async function call(
   return done({ value }, trace, change);
 }
 
-async function stream(request: RunRequest, change: OnChange): Promise<string | undefined> {
+async function stream(request: RunRequest, change: ChangeRun): Promise<string | undefined> {
   const { connection, functionName, body, signal } = request;
   const response = await connection.open(`stream/${functionName}`, body, signal);
   const isStream =
     response instanceof Response && response.headers.get('content-type')?.startsWith('text/event-stream') === true;
   if (!isStream || response.body === null) {
     const answer = await answerOf<unknown>(response);
-    return fail(answer.ok ? problemOf(undefined, 200) : answer.problem, change);
+    return fail(answer.ok ? errorBodyOf(undefined, 200) : answer.problem, change);
   }
   let ended: { readonly reply: string | undefined } | undefined;
   try {
@@ -56,18 +56,21 @@ async function stream(request: RunRequest, change: OnChange): Promise<string | u
     : ended.reply;
 }
 
-function end(event: Extract<StreamEvent, { final_result: unknown }> | Problem, change: OnChange): string | undefined {
+function end(
+  event: Extract<StreamEvent, { final_result: unknown }> | ErrorBody,
+  change: ChangeRun,
+): string | undefined {
   if ('error' in event) return fail(event, change);
   return done({ value: event.final_result }, event.trace, change);
 }
 
-function done(value: Pick<RunChange, 'value'>, trace: Trace | undefined, change: OnChange): string | undefined {
+function done(value: Pick<RunChange, 'value'>, trace: Trace | undefined, change: ChangeRun): string | undefined {
   const reply = trace?.reply;
   change({ state: 'done', ...value, ...(trace !== undefined && { trace }), ...(reply !== undefined && { reply }) });
   return reply;
 }
 
-function fail(problem: Problem, change: OnChange): string | undefined {
+function fail(problem: ErrorBody, change: ChangeRun): string | undefined {
   const { trace } = problem;
   const reply = trace?.reply ?? problem.raw_output;
   change({
@@ -82,9 +85,9 @@ function fail(problem: Problem, change: OnChange): string | undefined {
 async function explain(
   { connection, functionName, signal }: RunRequest,
   text: string,
-  change: OnChange,
+  change: ChangeRun,
 ): Promise<void> {
-  const answer = await connection.post<ParsedReply>(`parse/${functionName}`, { text, explain: true }, signal);
+  const answer = await connection.post<ExplainedReply>(`parse/${functionName}`, { text, explain: true }, signal);
   const explanation = answer.ok ? answer.value.explanation : answer.problem.explanation;
   if (explanation !== undefined) change({ explanation });
 }

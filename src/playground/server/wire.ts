@@ -4,7 +4,7 @@ import type { Message } from '../../schema/message.ts';
 import type { Violation } from '../../schema/violation.ts';
 
 /** The body of an error, as far as the page shows it. */
-export interface Problem {
+export interface ErrorBody {
   /** The code; `network`, `stopped` and `not_svc` are of the page itself. */
   readonly error: string;
   readonly message: string;
@@ -61,10 +61,10 @@ export type StreamEvent =
   | { readonly final_result: JsonValue; readonly trace?: Trace }
   | { readonly reset: { readonly reason: string } }
   | { readonly reasoning: string }
-  | Problem;
+  | ErrorBody;
 
 /** The answer of `/parse/{function}` with `explain`. */
-export interface ParsedReply {
+export interface ExplainedReply {
   readonly value: JsonValue;
   readonly explanation: Explanation;
 }

@@ -1,9 +1,9 @@
 import type { Run } from '../data/run.ts';
 import { requestBody, type ClientChoice } from '../data/client-choice.ts';
-import type { Connection } from '../server/connection.ts';
+import type { ServerConnection } from '../server/connection.ts';
 
 /** A command line for a POSIX shell that repeats a run. It contains no keys: the user sets them as variables. */
-export function curlCommand(connection: Connection, { args, choice, functionName, mode }: Run): string {
+export function curlCommand(connection: ServerConnection, { args, choice, functionName, mode }: Run): string {
   const client = nameOf(choice);
   const body = requestBody(args, client === undefined ? undefined : { client });
   const flags = mode === 'stream' ? '-sN' : '-s';

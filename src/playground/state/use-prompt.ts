@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Message } from '../../schema/message.ts';
 import { requestBody, requestOptions } from '../data/client-choice.ts';
-import type { Problem, Rendered } from '../server/wire.ts';
+import type { ErrorBody, Rendered } from '../server/wire.ts';
 import type { Draft } from './use-draft.ts';
 import type { Server } from './use-server.ts';
 
@@ -10,7 +10,7 @@ export interface Prompt {
   /** The last messages that could be rendered. */
   readonly messages?: readonly Message[];
   /** Why the newest arguments have no prompt. */
-  readonly problem?: Problem;
+  readonly problem?: ErrorBody;
   /** The messages are those of earlier arguments. */
   readonly stale: boolean;
 }

@@ -2,7 +2,7 @@ import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import type { JsonObject } from '../../base/json.ts';
 import { clientLabel, requestBody, requestOptions, type ClientChoice } from '../data/client-choice.ts';
 import { isRunning, type Run, type RunChange } from '../data/run.ts';
-import type { Connection } from '../server/connection.ts';
+import type { ServerConnection } from '../server/connection.ts';
 import { runFunction } from '../server/run-function.ts';
 import type { Draft } from './use-draft.ts';
 
@@ -21,7 +21,7 @@ export interface Runs {
 const MOST_RUNS = 50;
 
 /** The runs of this tab. */
-export function useRuns(connection: Connection): Runs {
+export function useRuns(connection: ServerConnection): Runs {
   const [all, setAll] = useState<readonly Run[]>([]);
   const [ids, setIds] = useState<readonly number[]>([]);
   const lastId = useRef(0);

@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { PlaygroundDocument } from '../../schema/playground-document.ts';
-import type { Connection } from '../server/connection.ts';
-import type { Problem } from '../server/wire.ts';
+import type { ServerConnection } from '../server/connection.ts';
+import type { ErrorBody } from '../server/wire.ts';
 
 /** What the page knows about its server. */
-export interface ServerState {
+export interface KnownServer {
   /** The last document; kept while the server does not answer. */
   readonly document?: PlaygroundDocument;
   /** The server requires a key; `refused`: another one than it got. */
@@ -12,11 +12,11 @@ export interface ServerState {
   /** The number of times that the program changed while the page was open. */
   readonly reloads: number;
   /** The last request for the document failed. */
-  readonly problem?: Problem;
+  readonly problem?: ErrorBody;
 }
 
-export interface Server extends ServerState {
-  readonly connection: Connection;
+export interface Server extends KnownServer {
+  readonly connection: ServerConnection;
   /** Tries a key that the user entered. */
   readonly enterKey: (key: string) => void;
 }
@@ -25,8 +25,8 @@ export interface Server extends ServerState {
 const POLL_MS = 1_000;
 
 /** Loads the description of the program, and again whenever it changes. */
-export function useServer(connection: Connection): Server {
-  const [state, setState] = useState<ServerState>({ reloads: 0 });
+export function useServer(connection: ServerConnection): Server {
+  const [state, setState] = useState<KnownServer>({ reloads: 0 });
   const etag = useRef<string | undefined>(undefined);
   const load = useCallback(async () => {
     const answer = await connection.get<PlaygroundDocument>('playground/program.json', etag.current);
@@ -48,13 +48,13 @@ export function useServer(connection: Connection): Server {
   return { ...state, connection, enterKey };
 }
 
-function loaded({ document: before, reloads }: ServerState, document: PlaygroundDocument): ServerState {
+function loaded({ document: before, reloads }: KnownServer, document: PlaygroundDocument): KnownServer {
   const changed = before !== undefined && before.program !== document.program;
   return { document, reloads: changed ? reloads + 1 : reloads };
 }
 
 /** Keeps the same object if there was no problem, so that nothing renders again. */
-function withoutProblem(before: ServerState): ServerState {
+function withoutProblem(before: KnownServer): KnownServer {
   if (before.problem === undefined) return before;
   const { problem: _problem, ...rest } = before;
   return rest;

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
-import type { Problem } from '../server/wire.ts';
+import type { ErrorBody } from '../server/wire.ts';
 
 /** An error of the server: its code, its message and its details. */
-export function ProblemView({ problem }: { readonly problem: Problem }): VNode {
+export function ProblemView({ problem }: { readonly problem: ErrorBody }): VNode {
   const { details = [], error, message, request_id: requestId } = problem;
   return (
     <div class="problem" role="alert">

@@ -3,9 +3,8 @@ import type { CompileCondition, Condition, Constraint } from '../../schema/const
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import { possibleMembers } from '../../schema/possible-members.ts';
-import type { UnionType } from '../../schema/possible-members.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from '../../schema/type-graph.ts';
-import type { FitsType, Type } from '../../schema/type.ts';
+import type { FitsType, Type, UnionType } from '../../schema/type.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { MAX_VALUE_DEPTH } from './explain-arguments.ts';
 import type { FunctionValidators } from './load-validators.ts';

@@ -1,8 +1,7 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import { possibleMembers } from '../../schema/possible-members.ts';
-import type { UnionType } from '../../schema/possible-members.ts';
-import type { ClassType, EnumType, MediaKind, Type } from '../../schema/type.ts';
+import type { ClassType, EnumType, MediaKind, Type, UnionType } from '../../schema/type.ts';
 import type { MediaSource } from '../../schema/message.ts';
 import {
   ClassInstance,

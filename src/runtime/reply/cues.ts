@@ -32,7 +32,7 @@ import {
 // --- values in a text --------------------------------------------------------------------------------------------------
 
 /** A part of a text, by offsets. */
-export interface Span {
+export interface CueSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -46,7 +46,7 @@ const MAX_READ = 20_000;
  * (`The answer is 5`); the only bold value; a value alone on its line; a conclusion (`So the total is 5`). Of several values
  * in a tag, the next cue singles out one. `hits`: the values, in the order of the text.
  */
-export function cuedHits<T extends Span>(text: string, hits: readonly T[]): readonly T[] {
+export function cuedHits<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] {
   if (hits.length < 2 || text.length > MAX_READ) return hits;
   let kept = hits;
   for (const cue of CUES) {
@@ -59,9 +59,9 @@ export function cuedHits<T extends Span>(text: string, hits: readonly T[]): read
 }
 
 /** True if a box, a tag or a label states that one of the values is the answer, or one is alone on the last line. */
-export function isSingledOut(text: string, hits: readonly Span[]): boolean {
+export function isSingledOut(text: string, hits: readonly CueSpan[]): boolean {
   if (text.length > MAX_READ || HTML.test(text)) return false;
-  const isInside = (hit: Span) => (span: Span) => hit.from >= span.from && hit.to <= span.to;
+  const isInside = (hit: CueSpan) => (span: CueSpan) => hit.from >= span.from && hit.to <= span.to;
   const last = hits.at(-1);
   if (last !== undefined && !HAS_WORD.test(lineBefore(text, last.from)) && !HAS_WORD.test(text.slice(last.to))) {
     return text.slice(0, last.from).includes('\n');
@@ -71,7 +71,7 @@ export function isSingledOut(text: string, hits: readonly Span[]): boolean {
 
 const HTML = /<(?:html|head|body|title)\b/iu;
 
-type Cue = (text: string) => readonly Span[];
+type Cue = (text: string) => readonly CueSpan[];
 
 /** `Final answer:` in other languages. */
 const FOREIGN_LABEL =
@@ -97,13 +97,13 @@ const CHOOSE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:choose|pick|s
 const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|${CHOOSE}|^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`, 'gimu');
 
 /** Returns the content of the last tag around an answer: `<answer>5</answer>`. */
-function tagged(text: string): readonly Span[] {
+function tagged(text: string): readonly CueSpan[] {
   return lastOf(groupSpans(text, /<(?:final_?)?(?:answer|result|output|response|label|value)>([^<]*)<\//giu));
 }
 
 /** Returns the clauses that follow these labels: the rest of the line, or the next line that is not empty. */
-function labelled(text: string, label: RegExp): readonly Span[] {
-  const spans: Span[] = [];
+function labelled(text: string, label: RegExp): readonly CueSpan[] {
+  const spans: CueSpan[] = [];
   for (const match of text.matchAll(label)) {
     const from = nextWord(text, match.index + match[0].length);
     const clause = CLAUSE.exec(text.slice(from, from + MAX_CLAUSE))?.[0] ?? '';
@@ -124,23 +124,23 @@ function nextWord(text: string, from: number): number {
   return at;
 }
 
-function groupSpans(text: string, pattern: RegExp): readonly Span[] {
+function groupSpans(text: string, pattern: RegExp): readonly CueSpan[] {
   return [...text.matchAll(pattern)].map((match) => {
     const from = match.index + match[0].indexOf(match[1] ?? '');
     return { from, to: from + (match[1] ?? '').length };
   });
 }
 
-function lastOf(spans: readonly Span[]): readonly Span[] {
+function lastOf(spans: readonly CueSpan[]): readonly CueSpan[] {
   return spans.slice(-1);
 }
 
-function onlyOne(spans: readonly Span[]): readonly Span[] {
+function onlyOne(spans: readonly CueSpan[]): readonly CueSpan[] {
   return spans.length === 1 ? spans : [];
 }
 
 /** Returns the values that are, apart from punctuation, all of their lines. */
-function aloneOnLine<T extends Span>(text: string, hits: readonly T[]): readonly T[] | undefined {
+function aloneOnLine<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] | undefined {
   if (!text.includes('\n')) return undefined;
   const alone = hits.filter(
     (hit) => !HAS_WORD.test(lineBefore(text, hit.from)) && !HAS_WORD.test(lineAfter(text, hit.to)),
@@ -149,7 +149,7 @@ function aloneOnLine<T extends Span>(text: string, hits: readonly T[]): readonly
 }
 
 /** Returns the values in the sentences of the last paragraph that begin with a word of conclusion. */
-function concluding<T extends Span>(text: string, hits: readonly T[]): readonly T[] | undefined {
+function concluding<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] | undefined {
   const from = Math.max(0, text.trimEnd().lastIndexOf('\n'));
   const last = [...text.slice(from).matchAll(CONCLUSION)].at(-1);
   if (last === undefined) return undefined;
@@ -158,7 +158,7 @@ function concluding<T extends Span>(text: string, hits: readonly T[]): readonly 
 }
 
 /** Returns the value that ends the text, if it is the result of a calculation: `Adding 3 and 4 gives 7.` */
-function resulting<T extends Span>(text: string, hits: readonly T[]): readonly T[] | undefined {
+function resulting<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] | undefined {
   const last = hits.at(-1);
   if (last === undefined || HAS_WORD.test(text.slice(last.to))) return undefined;
   return RESULT.test(text.slice(Math.max(0, last.from - MAX_RESULT), last.from)) ? [last] : undefined;
@@ -238,7 +238,7 @@ export function isCorrection(between: string): boolean {
  * True if the words around a value state that it is made up, or that it only shows the form of an answer whose input is
  * missing. `isExample`: the words before it introduce it as an example.
  */
-export function isMadeUp(text: string, { from, to }: Span, isExample: boolean): boolean {
+export function isMadeUp(text: string, { from, to }: CueSpan, isExample: boolean): boolean {
   const before = text.slice(Math.max(0, from - MAX_AROUND), from).replaceAll(FENCE_LINE, '');
   const lead = before.split('\n').findLast((line) => HAS_WORD.test(line)) ?? '';
   if (FORM_OF_ANSWER.test(lead) || (isExample && MADE_UP.test(lead))) return true;

@@ -1,6 +1,6 @@
 import { coercionError } from './coercion/coercion-error.ts';
 import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
-import { entriesOf, keyAndValue } from './coercion/entries.ts';
+import { objectOfEntries, keyAndValue } from './coercion/entries.ts';
 import { ENUMERATED, isEnumeration } from './coercion/enumerated-parts.ts';
 import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';
@@ -16,7 +16,7 @@ import {
   type Surroundings,
 } from './surroundings.ts';
 import type { Candidate, FenceBody } from './text/candidate-finder.ts';
-import { MAX_DEPTH, type ReplyNode } from './text/reply-node.ts';
+import { MAX_REPLY_DEPTH, type ReplyNode } from './text/reply-node.ts';
 import { fenceBody, scalarNode } from './text/whole-text.ts';
 
 /** A part of a reply that can be the answer, and what it becomes. Offsets count from the start of the reply. */
@@ -244,7 +244,7 @@ function severalEntries(
   const list = joined(values);
   const alone = new Set(parts.flatMap(({ place, node }) => (place === 'alone' ? [node] : [])));
   if (!values.every(({ value }) => alone.has(value))) return undefined;
-  if (entriesOf(list, keyAndValue) === undefined) return undefined;
+  if (objectOfEntries(list, keyAndValue) === undefined) return undefined;
   const outcome = plan.coerce(list);
   return outcome.ok && outcome.flags.some(({ flag }) => flag === 'entries') ? partOf(values, outcome) : undefined;
 }
@@ -301,5 +301,5 @@ function isCleanList({ outcome, kind }: ReplyPart): boolean {
 
 /** The error of a reply whose reader gave up. */
 export function tooDeep(): CoercionOutcome {
-  return coercionError(`the reply nests deeper than ${MAX_DEPTH} levels`);
+  return coercionError(`the reply nests deeper than ${MAX_REPLY_DEPTH} levels`);
 }

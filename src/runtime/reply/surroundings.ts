@@ -7,7 +7,7 @@ import {
   roleInSentence,
   roleOfLabel,
   type Role,
-  type Span,
+  type CueSpan,
 } from './cues.ts';
 import type { FenceBody } from './text/candidate-finder.ts';
 
@@ -28,7 +28,7 @@ export interface Surroundings {
 export const NOTHING_AROUND: Surroundings = { place: 'alone', role: undefined };
 
 /** A value in a reply: its offsets, the fence around it, the end of the value before it, and the start of the next one. */
-export interface PlacedValue extends Span {
+export interface PlacedValue extends CueSpan {
   readonly fence: FenceBody | undefined;
   readonly after: number;
   readonly next?: number | undefined;
@@ -157,7 +157,7 @@ const LISTS = /^\s*\[[\d\s.,-]*\](?:\s?,\s?\[[\d\s.,-]*\])+[\s,\]]*$/u;
 const NULL_LINE = /^(?:[^\n]{0,60}[:=])?[ \t*_`>-]*null[ \t*_`.]*$/gmu;
 
 /** Returns the nulls that end their lines, alone or after a label. */
-export function nullLines(text: string): readonly Span[] {
+export function nullLines(text: string): readonly CueSpan[] {
   if (!text.includes('null')) return [];
   return [...text.matchAll(NULL_LINE)].map((match) => {
     const from = match.index + match[0].lastIndexOf('null');

@@ -33,9 +33,9 @@ const MAX_EXAMINED = 200;
  * the value in words, because several strings are `"string"`, or because the name of a type is without quotes. Beside that, an object
  * whose keys have no quotes can have literals.
  */
-export type Template = 'none' | 'likely' | 'certain';
+export type TemplateLikelihood = 'none' | 'likely' | 'certain';
 
-export function templateIn(root: ReplyNode): Template {
+export function templateIn(root: ReplyNode): TemplateLikelihood {
   const strings = new Strings();
   const open = [root];
   for (let examined = 0; examined < open.length; examined += 1) {
@@ -91,7 +91,7 @@ class Strings {
     if (inAngles !== undefined && isOwn(inAngles, key)) this.#certain += 1;
   }
 
-  get template(): Template {
+  get template(): TemplateLikelihood {
     if (this.#others > 0 || this.#placeholders === 0) return 'none';
     if (this.#literals > 0) return this.#bareTypes === this.#placeholders ? 'certain' : 'none';
     const isType = this.#bareTypes > 0 || (this.#typesOfStrings > 1 && this.#typesOfStrings === this.#placeholders);

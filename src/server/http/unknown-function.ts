@@ -6,7 +6,11 @@ import { problem, problemOf, type Problem } from './problem.ts';
 type Functions = Pick<FunctionRuntime, 'functionNames'>;
 
 /** No function has this name. Suggests only functions that the caller can call. */
-export function unknownFunction(caller: Caller | undefined, name: string, { functionNames }: Functions): Problem {
+export function unknownFunctionProblem(
+  caller: Caller | undefined,
+  name: string,
+  { functionNames }: Functions,
+): Problem {
   const visible = visibleNames(caller, functionNames);
   const message = `There is no function "${name}". ${didYouMean(name, visible)}`;
   return problemOf({ code: 'function_not_found', message: message.trim(), suggestions: nearestNames(name, visible) });

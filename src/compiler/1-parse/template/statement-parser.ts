@@ -1,6 +1,6 @@
 import {
   reservedName,
-  tooDeep,
+  templateTooDeep,
   unclosedBlock,
   unexpectedEnd,
   unknownStatement,
@@ -281,7 +281,7 @@ export class StatementParser {
   }
 
   #abandon(tag: Tag): readonly Statement[] {
-    this.#context.report(tooDeep(this.#context.span(tag.chunk.start, tag.chunk.end)));
+    this.#context.report(templateTooDeep(this.#context.span(tag.chunk.start, tag.chunk.end)));
     this.#abandoned = true;
     this.#at = this.#chunks.length;
     return [];

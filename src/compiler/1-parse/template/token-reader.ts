@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import { tooDeep, unexpectedToken } from '../../../diagnostics/catalogue/template.ts';
+import { templateTooDeep, unexpectedToken } from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
 import type { Token, TokenizeContext } from './tokenize-expression.ts';
 import type { TemplateSource } from '../dedent.ts';
@@ -100,7 +100,7 @@ export class TokenReader {
   }
 
   failTooDeep(): void {
-    this.fail(tooDeep(this.#spanOf(this.current)));
+    this.fail(templateTooDeep(this.#spanOf(this.current)));
   }
 
   /** Runs a rule one level deeper. Beyond the limit, the rule starts at the end of the tag. */

@@ -3,7 +3,7 @@ import type { DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 
 /** The keys of the blocks that have keys. */
-export const BLOCK_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>> = {
+export const KNOWN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>> = {
   function: ['client', 'prompt'],
   client: ['provider', 'retry_policy', 'options'],
   retry_policy: ['max_retries', 'strategy', 'statuses', 'on_invalid_reply', 'options'],
@@ -32,7 +32,7 @@ const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 /** The keys of a block are known: a misspelt one would silently do nothing. */
 export const knownKeys: Rule = ({ scope, report }) => {
   for (const node of scope.declarations) {
-    const keys = BLOCK_KEYS[node.kind];
+    const keys = KNOWN_KEYS[node.kind];
     if (keys === undefined || !('entries' in node)) continue;
     for (const { key, value } of node.entries) {
       // A key without a value already has a diagnostic.

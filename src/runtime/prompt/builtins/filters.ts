@@ -160,7 +160,7 @@ function selectItems(value: Value, { test, args, path, keep }: Selection, work: 
   const items = itemsOf(value, work);
   work.spend(items.length);
   const holds = test === undefined ? isTrue : testNamed(plainTextOf(test, work), isList(args) ? args : []);
-  return items.filter((item) => holds(path === undefined ? item : lists.pathOf(item, path, work), work) === keep);
+  return items.filter((item) => holds(path === undefined ? item : lists.valueAt(item, path, work), work) === keep);
 }
 
 /** Finds a test whose name is known only when rendering, as in `select("odd")`. An unknown name fails at the first item. */

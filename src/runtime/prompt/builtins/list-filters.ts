@@ -36,7 +36,7 @@ export function join(value: Value, separator: Value, work: Work): string | RichT
 }
 
 /** Returns the value at a dotted path: `a.b.0`. */
-export function pathOf(value: Value, path: Value, work: Work): Value {
+export function valueAt(value: Value, path: Value, work: Work): Value {
   if (typeof path !== 'string') return itemOf(value, path, work);
   let result = value;
   for (const name of path.split('.')) {
@@ -56,7 +56,7 @@ export function sortItems(
   const fold = caseFold(caseSensitive, work);
   const keyed = items.map((item) => ({
     item,
-    key: fold(attribute === undefined ? item : pathOf(item, attribute, work)),
+    key: fold(attribute === undefined ? item : valueAt(item, attribute, work)),
   }));
   const sign = isTrue(reverse, work) ? -1 : 1;
   keyed.sort((a, b) => sign * compareValues(a.key, b.key, work));
@@ -81,7 +81,7 @@ export function uniqueItems(value: Value, [attribute, caseSensitive]: readonly V
   const seen = new Set<Value>();
   const others: Value[] = [];
   return itemsOf(value, work).filter((item) => {
-    const folded = fold(attribute === undefined ? item : pathOf(item, attribute, work));
+    const folded = fold(attribute === undefined ? item : valueAt(item, attribute, work));
     const key = folded instanceof Float ? folded.value : folded;
     if (typeof key !== 'object' || key === null) return !seen.has(key) && seen.add(key);
     work.spend(1 + others.length);
@@ -141,7 +141,7 @@ export function attributeOf(
   { attribute, fallback }: { readonly attribute: Value; readonly fallback: Value },
   work: Work,
 ): Value {
-  const found = pathOf(item, attribute, work);
+  const found = valueAt(item, attribute, work);
   return found === undefined ? fallback : found;
 }
 

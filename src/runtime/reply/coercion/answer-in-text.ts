@@ -1,8 +1,8 @@
-import { cuedHits, isSingledOut, type Span } from '../cues.ts';
+import { cuedHits, isSingledOut, type CueSpan } from '../cues.ts';
 import { pointsElsewhere, statesFailure } from './failure-text.ts';
 
 /** A value that occurs in a text. */
-export interface Hit extends Span {
+export interface Hit extends CueSpan {
   /** The JSON text of the value. */
   readonly json: string;
   /** True for a spelling that no ordinary word has, such as `IN_PROGRESS`. */
@@ -86,7 +86,7 @@ export function searchedPart(text: string): string {
 const MAX_NEGATION = 80;
 
 /** True if the text states that the words from one offset to another are not the value: `not RED`, `RED is wrong`. */
-export function isNegated(text: string, { from, to }: Span): boolean {
+export function isNegated(text: string, { from, to }: CueSpan): boolean {
   const before = text.slice(Math.max(0, from - MAX_NEGATION), from);
   const clause = before.slice(lastBoundary(before));
   return NEGATION.test(clause) || DENIAL.test(text.slice(to, to + MAX_NEGATION));
@@ -112,7 +112,7 @@ const DENIAL =
 const MAX_SET_OFF = 20;
 
 /** True for a word that marks, the ends of the text, or an introduction separate from the sentence: `Yes, …`, `option A`. */
-export function isSetOff(text: string, { from, to }: Span): boolean {
+export function isSetOff(text: string, { from, to }: CueSpan): boolean {
   return (
     INTRODUCED.test(text.slice(Math.max(0, from - MAX_SET_OFF), from)) && ENDED.test(text.slice(to, to + MAX_SET_OFF))
   );

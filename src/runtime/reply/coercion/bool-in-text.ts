@@ -1,5 +1,5 @@
 import { answerAmong, isNegated, isSetOff, searchedPart, type Hit } from './answer-in-text.ts';
-import { HAS_WORD, type Span } from '../cues.ts';
+import { HAS_WORD, type CueSpan } from '../cues.ts';
 import { withoutDecoration } from './folding.ts';
 
 export interface FoundBool {
@@ -96,7 +96,7 @@ function boolHits(text: string, match: RegExpExecArray): readonly Hit[] {
 }
 
 /** True for a word at the start of a text with an explanation after it, which does not restrict it: `No (not mentioned)`. */
-function isExplained(text: string, { from, to }: Span): boolean {
+function isExplained(text: string, { from, to }: CueSpan): boolean {
   return from < MAX_NOT && !HAS_WORD.test(text.slice(0, from)) && EXPLAINED.test(text.slice(to, to + MAX_EXPLAINED));
 }
 

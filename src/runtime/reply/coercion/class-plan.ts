@@ -5,7 +5,7 @@ import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../text/r
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingAffinity, GrowingObject } from './growing-value.ts';
-import { entriesOf, keyAndValue } from './entries.ts';
+import { objectOfEntries, keyAndValue } from './entries.ts';
 import { membersOfGroups } from './field-groups.ts';
 import { mayBePath, nestedByPaths, pathOf } from './key-paths.ts';
 import {
@@ -193,7 +193,7 @@ export class ClassPlan extends Plan {
 
   /** Handles the members of an object in a list: `[{"field": "age", "value": 36}]`, `[["age", 36]]`, `["age: 36"]`. */
   #fromEntries(list: ReplyNode): CoercedValue | undefined {
-    const object = entriesOf(list, keyAndValue);
+    const object = objectOfEntries(list, keyAndValue);
     const members =
       object && (nestedByPaths(object, (key) => (this.hasField(key) ? undefined : pathOf(key))) ?? object);
     if (members === undefined) return undefined;

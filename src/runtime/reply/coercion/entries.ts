@@ -28,7 +28,7 @@ export const keyAndOther: EntryKeys = (keys) =>
   keys.length === 2 && /^(?:key|name|k|id)$/iu.test(keys[0] ?? '') ? [0, 1] : undefined;
 
 /** Returns a list of entries as an object; undefined for other lists, and if a key occurs twice. */
-export function entriesOf(list: ReplyNode, entryKeys: EntryKeys): ReplyNode | undefined {
+export function objectOfEntries(list: ReplyNode, entryKeys: EntryKeys): ReplyNode | undefined {
   const object = new ReplyNode('object');
   object.complete = list.complete;
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ import { scalarNode } from '../text/whole-text.ts';
  */
 
 /** Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. */
-export function partsOf(node: ReplyNode): readonly ReplyNode[] {
+export function splitParts(node: ReplyNode): readonly ReplyNode[] {
   if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];
   const texts = withoutLabel(node.text)
     .split(/[,;\n]|\sand\s/u)
@@ -16,7 +16,7 @@ export function partsOf(node: ReplyNode): readonly ReplyNode[] {
 }
 
 /** Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. */
-export function linesOf(node: ReplyNode): readonly ReplyNode[] | undefined {
+export function listLinesOf(node: ReplyNode): readonly ReplyNode[] | undefined {
   if (node.kind !== 'string' || node.text.length > MAX_LINES_TEXT || !MARKER.test(node.text)) return undefined;
   const lines = node.text.trim().split('\n');
   const markers = lines.map((line) => MARKER.exec(line));

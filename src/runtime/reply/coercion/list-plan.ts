@@ -7,7 +7,7 @@ import { isNothing } from '../text/nothing.ts';
 import { isStripped, REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
 import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
-import { ENUMERATED, linesOf, namesOf, partsOf, wordsOf } from './enumerated-parts.ts';
+import { ENUMERATED, listLinesOf, namesOf, splitParts, wordsOf } from './enumerated-parts.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { mayBePath, nestedByPaths, pathOf } from './key-paths.ts';
 import {
@@ -223,9 +223,9 @@ export class ListPlan extends Plan {
   /** Handles `"1, 2, 3"` for numbers or enum values, each of which has to match as a whole. */
   #fromParts(node: ReplyNode): CoercionOutcome | undefined {
     const element = this.#element();
-    const lines = element.takesText ? linesOf(node) : undefined;
+    const lines = element.takesText ? listLinesOf(node) : undefined;
     const words = element.takesText && lines === undefined ? namesIn(node) : [];
-    const parts = element.takesText ? (lines ?? words) : partsOf(node);
+    const parts = element.takesText ? (lines ?? words) : splitParts(node);
     if (parts.length < 2) return undefined;
     const whole = parts.map((part) => element.coerce(part));
     const outcomes = element.takesText || whole.every(isWholePart) ? whole : inSentence(node, element);

@@ -11,7 +11,7 @@ import {
   mismatch,
   type CoercionError,
 } from './coercion-error.ts';
-import { entriesOf, keyAndOther, keyAndValue, type EntryKeys } from './entries.ts';
+import { objectOfEntries, keyAndOther, keyAndValue, type EntryKeys } from './entries.ts';
 import { foldSeparators } from './folding.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { nestedByPaths, pathOf } from './key-paths.ts';
@@ -165,7 +165,7 @@ export class MapPlan extends Plan {
 
   /** Returns the map of a list of entries; undefined if not every member is one. */
   #fromPairs(list: ReplyNode, entryKeys: EntryKeys): CoercedValue | undefined {
-    const entries = entriesOf(list, entryKeys);
+    const entries = objectOfEntries(list, entryKeys);
     const outcome = entries === undefined ? undefined : this.#fromEntries(entries);
     if (outcome === undefined || !isWhole(outcome)) return undefined;
     return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);

@@ -4,7 +4,7 @@ import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } fr
 import { MAX_COMPARED } from '../text/closing-brackets.ts';
 import type { Escapes } from '../text/escapes.ts';
 import { GrowingString } from '../text/growing-text.ts';
-import { CERTAIN_REPAIRS, MAX_DEPTH, type ReplyNode } from '../text/reply-node.ts';
+import { CERTAIN_REPAIRS, MAX_REPLY_DEPTH, type ReplyNode } from '../text/reply-node.ts';
 import type { LikelyKey, Sink } from '../text/sink.ts';
 import type { FastPlan, TypedContainer } from './typed-container.ts';
 
@@ -111,7 +111,7 @@ export class TypedSink implements Sink<TypedContainer> {
 
   open(bracket: number): boolean {
     const plan = this.#expected;
-    const container = this.depth < MAX_DEPTH ? plan.openContainer(bracket) : undefined;
+    const container = this.depth < MAX_REPLY_DEPTH ? plan.openContainer(bracket) : undefined;
     if (container === undefined) return this.#refuse();
     container.plan = plan;
     container.outer = this.#top;

@@ -200,4 +200,4 @@ export function quoteText(node: ReplyNode): string {
  * The deepest nesting of containers. No definition needs more, and at this depth everything that walks a value can
  * recurse without overflowing the stack.
  */
-export const MAX_DEPTH = 400;
+export const MAX_REPLY_DEPTH = 400;

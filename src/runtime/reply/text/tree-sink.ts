@@ -2,7 +2,7 @@ import { settleBareToken } from './bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE } from './characters.ts';
 import { MAX_COMPARED } from './closing-brackets.ts';
 import type { Escapes } from './escapes.ts';
-import { MAX_DEPTH, REPAIR, ReplyNode } from './reply-node.ts';
+import { MAX_REPLY_DEPTH, REPAIR, ReplyNode } from './reply-node.ts';
 import type { Sink } from './sink.ts';
 
 /** Builds a tree of nodes from a value of any type. */
@@ -53,7 +53,7 @@ export class TreeSink implements Sink<ReplyNode> {
   // --- lists and objects ---------------------------------------------------------------------------------------------
 
   open(bracket: number): boolean {
-    if (this.#stack.length >= MAX_DEPTH) {
+    if (this.#stack.length >= MAX_REPLY_DEPTH) {
       this.gaveUp = true;
       return false;
     }

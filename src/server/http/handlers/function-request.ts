@@ -12,7 +12,7 @@ import { RequestMask } from './request-mask.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
-import { forbidden, unknownFunction } from '../unknown-function.ts';
+import { forbidden, unknownFunctionProblem } from '../unknown-function.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 
 const DRAINING: Failure = {
@@ -219,7 +219,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   #earlyProblem(): Problem | undefined {
     const { caller, request, services } = this.context;
     if (caller?.mayCall(this.functionName) === false) return forbidden(caller, this.functionName, services.runtime);
-    if (!services.runtime.has(this.functionName)) return unknownFunction(caller, this.functionName, services.runtime);
+    if (!services.runtime.has(this.functionName))
+      return unknownFunctionProblem(caller, this.functionName, services.runtime);
     return mediaTypeProblem(request);
   }
 

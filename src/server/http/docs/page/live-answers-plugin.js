@@ -1,4 +1,4 @@
-import { isRunning, liveAnswers } from './live-answers.js';
+import { isUnderWay, liveAnswers } from './live-answers.js';
 
 const STATES = {
   waiting: 'Waiting for the model …',
@@ -33,7 +33,7 @@ export function liveAnswersPlugin({ React }) {
         { className: 'live-head' },
         h('strong', { className: 'live-state', role: 'status' }, stateText(view)),
         h('span', { className: 'live-figures' }, figures(view)),
-        isRunning(view)
+        isUnderWay(view)
           ? h('button', { type: 'button', onClick: () => liveAnswers.stop(path) }, 'Stop')
           : h('button', { type: 'button', onClick: () => liveAnswers.clear(path) }, 'Close'),
       ),

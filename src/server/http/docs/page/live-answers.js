@@ -88,7 +88,7 @@ class LiveAnswers {
         text += chunk.value;
         for (const data of splitter.push(chunk.value)) this.#take(request, data);
       }
-      if (isRunning(request.view)) this.#change(request, { state: 'cut' });
+      if (isUnderWay(request.view)) this.#change(request, { state: 'cut' });
     } catch {
       this.#change(request, interruption(request));
     }
@@ -117,7 +117,7 @@ class LiveAnswers {
   }
 }
 
-export function isRunning(view) {
+export function isUnderWay(view) {
   return view.state === 'waiting' || view.state === 'streaming';
 }
 

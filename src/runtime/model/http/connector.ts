@@ -29,11 +29,22 @@ export interface ConnectionUse {
 }
 
 /**
- * Sockets of streams stop reading as soon as a paused reader has unread bytes, so that the kernel gathers the rest; by
+ * Secure sockets of streams stop reading as soon as a paused reader has unread bytes, so that the kernel gathers the rest; by
  * default they read another 64 KiB, with a wake-up for each chunk. This costs two system calls per read, which is too much
  * for replies that are not streamed.
  */
 const READ_WHEN_ASKED = { highWaterMark: 1 };
+
+/**
+ * Plaintext sockets of streams read into one buffer, and keep a copy of the few bytes of each read; by default, Node allocates
+ * 64 KiB for each read. `pause()` stops such a socket at once, so that the kernel gathers all chunks that follow.
+ */
+const SHARED_READS = {
+  buffer: Buffer.allocUnsafeSlow(64 * 1024),
+  callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
+    return this.push(Buffer.from(buffer.subarray(0, bytes)));
+  },
+};
 
 /**
  * Opens the connections to one origin: directly or through a proxy, with or without TLS. It resumes TLS sessions. It
@@ -89,7 +100,7 @@ export class Connector {
   #plain({ streamed }: ConnectionUse): Socket {
     const { lookup } = this.#parts;
     const { host, port } = this.#target;
-    return connectPlain({ host, port, lookup, ...(streamed ? READ_WHEN_ASKED : {}) });
+    return connectPlain({ host, port, lookup, ...(streamed ? { onread: SHARED_READS } : {}) });
   }
 
   #secure({ protocols, streamed }: ConnectionUse, context: SecureContext | undefined, tunnel?: Socket): TLSSocket {

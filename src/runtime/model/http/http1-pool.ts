@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { LINGER_BYTES, LINGER_MS } from './origin-pool.ts';
 import type { HttpCall, OriginPool, ResponseHeaders, ResponseListener, SentRequest } from './origin-pool.ts';
@@ -8,7 +9,7 @@ import { codeOf, connectionFailure } from './upstream-failure.ts';
 
 /** The sockets of a pool: those that are open, and those that are about to be. */
 interface PoolSockets {
-  readonly watch: Pick<SocketWatch, 'canPause'>;
+  readonly watch: Pick<SocketWatch, 'canPause' | 'answering'>;
   readonly attempts: Pick<ConnectionAttempts, 'stop'>;
 }
 
@@ -33,6 +34,11 @@ export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
 
   get canPause(): boolean {
     return this.#sockets.watch.canPause;
+  }
+
+  /** The socket of the response whose headers are being reported. */
+  get answering(): Socket | undefined {
+    return this.#sockets.watch.answering;
   }
 
   get waiting(): number {
@@ -93,6 +99,8 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   readonly #listener: ResponseListener;
   #controller: Dispatcher.DispatchController | undefined;
+  /** The socket of the response. */
+  #socket: Socket | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
   #awaitsConnection = false;
   /** The last tick at which the end of the connection shows that the provider had closed it; Infinity before the request is written. */
@@ -126,17 +134,21 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   pause(): boolean {
     if (this.#state !== 'open' || !this.#pool.canPause) return false;
     this.#controller?.pause();
+    // undici pauses only after another chunk; the kernel gathers chunks from now on.
+    this.#socket?.pause();
     return true;
   }
 
   resume(): void {
-    if (this.#state === 'open') this.#controller?.resume();
+    if (this.#state !== 'open') return;
+    this.#controller?.resume();
+    this.#socket?.resume();
   }
 
   finish(): void {
     if (this.#state !== 'open') return;
+    this.resume();
     this.#state = 'lingering';
-    this.#controller?.resume();
     this.#linger = setTimeout(() => this.#close('reply was whole'), LINGER_MS);
     this.#linger.unref();
   }
@@ -158,6 +170,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     this.#answer = status < 200 ? 'interim' : 'final';
+    this.#socket = this.#pool.answering;
     if (this.#state === 'open' && status >= 200) this.#listener.onHeaders(status, headers);
   }
 
@@ -170,6 +183,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#pool.responseEnded();
+    this.#socket = undefined;
     clearTimeout(this.#linger);
     const isAwaited = this.#state === 'open';
     this.#state = 'closed';

@@ -16,6 +16,7 @@ import type { Socket } from 'node:net';
 export class SocketWatch {
   readonly #parserKey: symbol | undefined;
   #canPause = false;
+  #answering: Socket | undefined;
 
   /** `parserKey`: the key under which undici keeps the parser of a socket. */
   constructor(parserKey: symbol | undefined) {
@@ -25,6 +26,11 @@ export class SocketWatch {
   /** Responses can be paused safely. Known before the first response arrives. */
   get canPause(): boolean {
     return this.#canPause;
+  }
+
+  /** The socket of the response whose headers undici reports now. */
+  get answering(): Socket | undefined {
+    return this.#answering;
   }
 
   /** Call it before undici sees the socket. Calls `closed` when the connection is closed. */
@@ -44,7 +50,16 @@ export class SocketWatch {
   #firstBytes(socket: Socket): void {
     const parser = this.#parserOf(socket);
     this.#canPause = parser !== undefined;
-    if (parser !== undefined) skipContinue(parser);
+    if (parser !== undefined) this.#watchHeaders(parser, socket);
+  }
+
+  /** Makes undici skip `100 Continue`, as it skips other interim responses. */
+  #watchHeaders(parser: ResponseParser, socket: Socket): void {
+    const headersComplete = parser.onHeadersComplete.bind(parser);
+    parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
+      this.#answering = socket;
+      return headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
+    };
   }
 
   #ifPaused(socket: Socket, correct: (parser: ResponseParser) => void): void {
@@ -85,13 +100,6 @@ const CONTINUE = 100;
 
 /** Another interim status, "processing" (RFC 2518, 10.1): undici skips this one as it should skip all of them. */
 const PROCESSING = 102;
-
-/** Makes undici skip `100 Continue`, as it skips other interim responses. */
-function skipContinue(parser: ResponseParser): void {
-  const headersComplete = parser.onHeadersComplete.bind(parser);
-  parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) =>
-    headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
-}
 
 /**
  * Ends a pause at the end of the connection. A body that is complete by its length needs no more bytes and is reported as

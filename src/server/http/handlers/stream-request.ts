@@ -11,6 +11,7 @@ import { EventStream, type EventStreamOwner } from '../event-stream.ts';
 import { lastMessage, reportHeaders, timing } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
 import type { KeptValue } from './kept-call.ts';
+import { PartialPace } from './partial-pace.ts';
 
 /** Text is read this much after the next partial is due, because timers are inexact: that partial then includes it. */
 const AFTER_DUE_MS = 2;
@@ -151,8 +152,8 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   /** After the first partial, no text is needed before the next one is due. */
   #coalesceReads(): void {
-    const { partialIntervalMs } = this.context.services.config;
-    if (partialIntervalMs > 0) this.#stream?.coalesceReads(partialIntervalMs + AFTER_DUE_MS);
+    if (this.context.services.config.partialIntervalMs > 0)
+      this.#stream?.coalesceReads(this.#pace.restMs + AFTER_DUE_MS);
   }
 
   #end({ result, report }: CallOutcome): void {
@@ -182,48 +183,4 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     clearTimeout(this.#statusTimer);
     this.#pace.stop();
   }
-}
-
-/**
- * Decides when to send a partial: the first at once, then at most one per interval. With an interval of 0, each delta of text
- * sends one.
- */
-class PartialPace {
-  readonly #intervalMs: number;
-  readonly #due: () => void;
-  #timer: NodeJS.Timeout | undefined;
-  #nextAt = 0;
-
-  constructor(intervalMs: number, due: () => void) {
-    this.#intervalMs = intervalMs;
-    this.#due = due;
-  }
-
-  /** To be called for new text: calls `due` now, or at the end of the interval. */
-  touch(): void {
-    if (this.#timer !== undefined) return;
-    const wait = this.#nextAt - performance.now();
-    if (wait <= 0) this.#due();
-    else this.#timer = setTimeout(this.#fire, wait);
-  }
-
-  /** To be called when there is text that the last partial did not read: calls `due` later, even with an interval of 0. */
-  readOn(): void {
-    this.#timer ??= setTimeout(this.#fire, Math.max(1, this.#intervalMs));
-  }
-
-  /** To be called when a partial was sent. */
-  sent(): void {
-    this.#nextAt = performance.now() + this.#intervalMs;
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  readonly #fire = (): void => {
-    this.#timer = undefined;
-    this.#due();
-  };
 }

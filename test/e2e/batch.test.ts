@@ -85,21 +85,21 @@ async function startUntil(folder: string, bytes: number, options: readonly strin
   return child;
 }
 
-test('3,000 rows that are killed three times have one answer each, and only rows in flight are asked twice', async () => {
-  const folder = folderOf(3_000);
-  for (const bytes of [30_000, 70_000, 110_000]) {
+test('10,000 rows that are killed three times have one answer each, and only rows in flight are asked twice', async () => {
+  const folder = folderOf(10_000);
+  for (const bytes of [100_000, 300_000, 500_000]) {
     const child = await startUntil(folder, bytes);
     child.kill('SIGKILL');
     expect((await once(child, 'close'))[1]).toBe('SIGKILL');
   }
   const ended = await runSvc(COMMAND, {}, folder);
   expect(ended).toMatchObject({ code: 0, stderr: '' });
-  expect(ended.stdout).toMatch(/^3000 rows: 3000 answered, 0 failed, in .* \(\d{4} in earlier runs\)\n$/u);
-  expectEachRowOnce(folder, 3_000);
+  expect(ended.stdout).toMatch(/^10000 rows: 10000 answered, 0 failed, in .* \(\d{4} in earlier runs\)\n$/u);
+  expectEachRowOnce(folder, 10_000);
   const asked = provider.requests.map(numberIn);
-  expect(new Set(asked).size).toBe(3_000);
+  expect(new Set(asked).size).toBe(10_000);
   // Three kills with ten calls in flight each.
-  expect(asked.length).toBeLessThanOrEqual(3_030);
+  expect(asked.length).toBeLessThanOrEqual(10_030);
   expect(existsSync(join(folder, 'answers.jsonl.lock'))).toBe(false);
 });
 

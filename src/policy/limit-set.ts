@@ -26,7 +26,7 @@ const MINUTE_MS = 60_000;
 /** Headers state costs in millionths of a dollar. */
 const COST_UNITS_IN_HEADER = 1_000;
 
-/** Returns undefined if there is no limit. `caller` identifies the caller, such as `key:team-a`: no other caller has the same one. */
+/** Returns undefined if the caller has no limits. `caller` is its unique name, such as `key:team-a`. */
 export function limitSetOf(caller: string, given: CallerLimits | undefined): LimitSet | undefined {
   if (given === undefined) return undefined;
   const limits: NamedLimit[] = [];

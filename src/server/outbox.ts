@@ -3,10 +3,10 @@
  * message takes about 20 µs in each process, however small it is.
  */
 export class Outbox<Message> {
-  readonly #send: (messages: readonly Message[]) => void;
+  readonly #send: (messages: Message[]) => void;
   #waiting: Message[] = [];
 
-  constructor(send: (messages: readonly Message[]) => void) {
+  constructor(send: (messages: Message[]) => void) {
     this.#send = send;
   }
 
@@ -15,7 +15,7 @@ export class Outbox<Message> {
   }
 
   /** Returns the messages that wait, for a caller that sends them itself. */
-  take(): readonly Message[] {
+  take(): Message[] {
     return this.#waiting.splice(0);
   }
 

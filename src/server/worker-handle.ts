@@ -93,10 +93,10 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
     this.#killTimer = setTimeout(() => this.kill(), drainMs + OVERTIME_MS).unref();
   }
 
-  #send(messages: readonly PrimaryMessage[], port?: SharedPort): void {
+  #send(messages: PrimaryMessage[], port?: SharedPort): void {
     if (this.#exited || !this.#worker.isConnected()) return;
     // Node can send any of its handles; its types list only the wrapped ones.
-    this.#worker.send([...messages], port as Server | undefined, () => undefined);
+    this.#worker.send(messages, port as Server | undefined, () => undefined);
   }
 
   #take(message: WorkerMessage): void {

@@ -9,7 +9,7 @@ import { SpanLocator } from '../../diagnostics/report/report-input.ts';
 import { Recordings } from '../../dev/testing/recordings.ts';
 import { jsonReport } from '../../dev/testing/report-json.ts';
 import { junitReport } from '../../dev/testing/report-junit.ts';
-import { prettyTestReport as prettyTests, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
+import { prettyTestReport, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
 import { runTests } from '../../dev/testing/run-tests.ts';
 import { selectsAll, selectTests, type SelectedTest } from '../../dev/testing/select-tests.ts';
 import { fullName, type TestReport } from '../../dev/testing/test-results.ts';
@@ -170,7 +170,7 @@ class TestCommand {
       untested: program.functions.flatMap(({ name }) => (tested.has(name) ? [] : [name])).toSorted(),
       functions: program.functions.length,
     };
-    if (isPretty) terminal.out.write(prettyTests(report, style));
+    if (isPretty) terminal.out.write(prettyTestReport(report, style));
     this.#write(report, style);
     return report;
   }
@@ -179,7 +179,7 @@ class TestCommand {
   #write(report: TestReport, style: PrettyStyle): void {
     const { format, out } = this.#options;
     const text = {
-      pretty: () => prettyTests(report, { ...style, colour: false }),
+      pretty: () => prettyTestReport(report, { ...style, colour: false }),
       json: () => jsonReport(report, style.locator),
       junit: () => junitReport(report, style.locator, style.clients),
     }[format];

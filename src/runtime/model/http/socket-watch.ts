@@ -53,12 +53,14 @@ export class SocketWatch {
     if (parser !== undefined) this.#watchHeaders(parser, socket);
   }
 
-  /** Makes undici skip `100 Continue`, as it skips other interim responses. */
+  /** Notes the socket while undici reports headers, and makes undici skip `100 Continue`, as it skips other interim responses. */
   #watchHeaders(parser: ResponseParser, socket: Socket): void {
     const headersComplete = parser.onHeadersComplete.bind(parser);
     parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
       this.#answering = socket;
-      return headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
+      const result = headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
+      this.#answering = undefined;
+      return result;
     };
   }
 

@@ -1,19 +1,26 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { JsonValue } from '../../base/json.ts';
-import { silentLogger } from '../../logging/logger.ts';
-import type { Logger } from '../../logging/logger.ts';
+import { type Logger, silentLogger } from '../../logging/logger.ts';
+import type { Losses } from '../../schema/explanation.ts';
+import type { Failure, FailureCode } from '../../schema/failure.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
-import type { Losses } from '../../schema/explanation.ts';
 import { LARGE_INT } from '../reply/reply-parser.ts';
-import { createRuntime } from './create-runtime.ts';
-import { isLossy, warningsOf, type OnLoss, type Warning } from './losses.ts';
-import { validationFailure } from './parse-reply.ts';
-import type { CallContext, FunctionRuntime, PreparedCall, RuntimeOptions } from './runtime.ts';
 import type { ClientRegistry } from './client-registry.ts';
-import type { CallOutcome, CallReport, FunctionStream, StreamObserver } from './runtime.ts';
-import type { Failure, FailureCode } from '../../schema/failure.ts';
+import { createRuntime } from './create-runtime.ts';
+import { isLossy, type OnLoss, type Warning, warningsOf } from './losses.ts';
+import { validationFailure } from './parse-reply.ts';
+import type {
+  CallContext,
+  CallOutcome,
+  CallReport,
+  FunctionRuntime,
+  FunctionStream,
+  PreparedCall,
+  RuntimeOptions,
+  StreamObserver,
+} from './runtime.ts';
 
 /** The settings of a library of functions. */
 export interface LibraryOptions {
@@ -61,7 +68,7 @@ export interface CallSettings {
 export type CallMeta = Omit<CallReport, 'flags' | 'losses'>;
 
 /** The sources of validators and types, which a library compiles in process on first use. */
-export type LibrarySources = Pick<RuntimeOptions, 'validatorSource' | 'typeSource'>;
+type LibrarySources = Pick<RuntimeOptions, 'validatorSource' | 'typeSource'>;
 
 /** The time that the providers' own libraries wait for one answer. */
 const DEFAULT_TIMEOUT_MS = 600_000;
@@ -324,4 +331,31 @@ export class CallError extends Error {
     this.code = failure.code;
     this.failure = failure;
   }
+}
+
+/** The types of one function, as `svc types` declares them. */
+export interface FunctionTypes {
+  readonly args: object;
+  readonly result: unknown;
+  /** A snapshot of a result that still grows. */
+  readonly partial: unknown;
+}
+
+/** The functions of a program with their types: names, arguments, results and partials are those of `Functions`. */
+export interface TypedFunctions<Functions extends { readonly [Name in keyof Functions]: FunctionTypes }> {
+  readonly functionNames: readonly (keyof Functions & string)[];
+  /** As `FunctionLibrary.call`. */
+  call<Name extends keyof Functions & string>(
+    functionName: Name,
+    args: Functions[Name]['args'],
+    settings?: CallSettings,
+  ): Promise<Functions[Name]['result']>;
+  /** As `FunctionLibrary.stream`. */
+  stream<Name extends keyof Functions & string>(
+    functionName: Name,
+    args: Functions[Name]['args'],
+    settings?: CallSettings,
+  ): AsyncIterableIterator<FunctionEvent<Functions[Name]['result'], Functions[Name]['partial']>>;
+  /** As `FunctionLibrary.close`. */
+  close(): Promise<void>;
 }

@@ -1,12 +1,11 @@
-import { CoercionError, coercionError, shorten } from './coercion/coercion-error.ts';
-import { isKept, isText, lossOf, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
+import { coercionError, CoercionError, shorten } from './coercion/coercion-error.ts';
+import { type CoercedValue, type CoercionOutcome, isKept, isText, lossOf } from './coercion/outcome.ts';
 import type { Plan } from './coercion/plan.ts';
 import { spend } from './coercion/step-budget.ts';
-import { optionTaken } from './choose-option.ts';
 import { correctionError, isAddition, isPartOf, statedCorrection, type StatedCorrection } from './corrections.ts';
-import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt } from './cues.ts';
-import { severalPart, type ReplyPart, type ReplyParts } from './reply-parts.ts';
+import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt, takenOption } from './cues.ts';
 import type { RankedPart, Standing } from './ranked-part.ts';
+import { type ReplyPart, type ReplyParts, severalPart } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { templateIn } from './template-values.ts';
 import type { ReplyNode } from './text/reply-node.ts';
@@ -357,4 +356,22 @@ export function criterionOf(passed: RankedPart, best: RankedPart): string {
     default:
       return passed.part.from < best.part.from ? 'a later value follows' : 'only the first of several values counts';
   }
+}
+
+// --- several options -------------------------------------------------------------------------------------------------
+
+/** Returns the option that the words after several options take, or the error of options of which they take none. */
+function optionTaken(ranked: readonly RankedPart[], text: string): RankedPart | CoercionError | undefined {
+  const options = ranked.filter(
+    ({ part }) => part.kind !== 'text' && part.kind !== 'several' && optionAt(text, part.from) >= 0,
+  );
+  const [first] = options;
+  // The options can be the members of a list.
+  if (ranked.some(({ part }) => part.kind === 'several')) return undefined;
+  if (first === undefined || options.every(({ value }) => value.json === first.value.json)) return undefined;
+  if (ranked.some((each) => each.demotion === '' && each.part.kind !== 'text' && !options.includes(each)))
+    return undefined;
+  const taken = takenOption(text, Math.max(...options.map(({ part }) => part.to)));
+  const option = options.find(({ part }) => taken >= 0 && optionAt(text, part.from) === taken);
+  return option ?? coercionError('the reply contains several options, and no words choose one of them');
 }

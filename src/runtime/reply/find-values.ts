@@ -1,5 +1,5 @@
 import { RESTART } from './cue-phrases.ts';
-import { beginningOf } from './frames/snapshots.ts';
+import { beginningOf } from './frames/pieces.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { COMMA, skipSpace } from './text/characters.ts';
 import { keyAhead, LOOK_AHEAD } from './text/look-ahead.ts';

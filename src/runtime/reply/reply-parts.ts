@@ -1,6 +1,6 @@
 import { coercionError } from './coercion/coercion-error.ts';
 import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
-import { objectOfEntries, keyAndValue } from './coercion/entries.ts';
+import { objectOfEntries, keyAndValue } from './coercion/arrangements.ts';
 import { ENUMERATED, isEnumeration } from './coercion/enumerated-parts.ts';
 import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { err, ok } from '../../../src/base/result.ts';
-import { attemptFailure, finalFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import { attemptEnd } from '../../../src/runtime/model/attempt-end.ts';
+import { attemptEnd, attemptFailure, finalFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import type { UpstreamFailure } from '../../../src/runtime/model/http/upstream-failure.ts';
 
 function status(code: number, retryAfterMs?: number): UpstreamFailure {

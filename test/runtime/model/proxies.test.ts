@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { proxyFor } from '../../../src/runtime/model/http/proxy-settings.ts';
+import { proxyFor } from '../../../src/runtime/model/http/proxy.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import type { Asked } from '../../support/ask-client.ts';
 import { startFakeProvider } from '../../support/fake-provider.ts';

@@ -6,7 +6,7 @@ import { Connector } from './connector.ts';
 import { Http1Pools } from './http1-pools.ts';
 import { Http2Pool } from './http2-pool.ts';
 import type { ConnectionCounts, OriginPool } from './origin-pool.ts';
-import { proxyFor } from './proxy-settings.ts';
+import { proxyFor } from './proxy.ts';
 import { SystemTrust } from './system-trust.ts';
 
 /** The target of a call, and the addresses that its connections are allowed to reach. */

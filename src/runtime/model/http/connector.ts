@@ -6,7 +6,7 @@ import { whenOpen } from './connection-attempts.ts';
 import type { Connected, ConnectionAttempts } from './connection-attempts.ts';
 import { endpointOf } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
-import { openTunnel } from './proxy-tunnel.ts';
+import { openTunnel } from './proxy.ts';
 import { explainUntrusted, isUntrusted } from './system-trust.ts';
 import type { SystemTrust } from './system-trust.ts';
 

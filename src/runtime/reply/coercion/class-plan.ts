@@ -5,8 +5,7 @@ import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../text/r
 import { ClassFields, NO_FIELD_VALUES, type FieldPlan, type FieldValues } from './class-fields.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { GrowingAffinity, GrowingObject } from './growing-value.ts';
-import { objectOfEntries, keyAndValue } from './entries.ts';
-import { membersOfGroups } from './field-groups.ts';
+import { keyAndValue, membersOfGroups, objectOfEntries } from './arrangements.ts';
 import { mayBePath, nestedByPaths, pathOf } from './key-paths.ts';
 import {
   compareCoerced,

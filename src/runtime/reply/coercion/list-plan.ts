@@ -22,7 +22,7 @@ import {
   withPaths,
 } from './outcome.ts';
 import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
-import { rowsOf } from './rows.ts';
+import { rowsOf } from './arrangements.ts';
 import { coerceNested, unwrap, type WrappedType } from './unwrap.ts';
 import { isOtherKey } from './wrapper-keys.ts';
 

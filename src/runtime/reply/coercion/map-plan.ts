@@ -11,7 +11,7 @@ import {
   mismatch,
   type CoercionError,
 } from './coercion-error.ts';
-import { objectOfEntries, keyAndOther, keyAndValue, type EntryKeys } from './entries.ts';
+import { objectOfEntries, keyAndOther, keyAndValue, type EntryKeys } from './arrangements.ts';
 import { foldSeparators } from './folding.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { nestedByPaths, pathOf } from './key-paths.ts';

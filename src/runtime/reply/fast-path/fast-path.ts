@@ -1,7 +1,7 @@
 import { CoercedValue } from '../coercion/outcome.ts';
 import { mayCorrect } from '../corrections.ts';
 import { isMadeUp } from '../cues.ts';
-import { openPrefilled } from '../frames/prefilled.ts';
+import { openPrefilled } from '../frames/missing-marks.ts';
 import { isBracketInProse, nullLines } from '../surroundings.ts';
 import { mayBeTemplate } from '../template-values.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';

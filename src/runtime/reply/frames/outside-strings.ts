@@ -18,7 +18,7 @@ const OPENERS = '{[｛［';
 const CLOSERS = '}]｝］';
 
 /** Applies the change inside brackets and outside of strings. Returns undefined if nothing changes. */
-export function changeOutsideStrings(text: string, from: number, change: Change): string | undefined {
+function changeOutsideStrings(text: string, from: number, change: Change): string | undefined {
   const parts = [text.slice(0, from)];
   let changed = false;
   let depth = 0;
@@ -173,4 +173,69 @@ const HAS_MARKUP = /<(?:br|span|p|div|b|strong|em|i|code|font)\b|&(?:nbsp|ensp|e
 
 function withoutMarkup(text: string): string {
   return text.replaceAll(new RegExp(MARKUP.source, 'giu'), ' ');
+}
+
+// --- types before brackets -------------------------------------------------------------------------------------------
+
+/** A struct, a slice or a map with its type in front. */
+const STRUCT =
+  /[A-Z]\w*\s?\{\s*[A-Za-z_]\w*\s*:|\bvec!\s?\[|\[\]\*?[\w.]+\{|\bmap\[\w+\][\w.]+\{|"\.(?:to_string|to_owned|into)\(\)/u;
+const TYPE = /(?<=[:,=[{(]\s{0,20})(?:&|new )?[A-Z]\w*(?:(?:::|\.)\w+)*(?:<[\w, ]{1,40}>)?\s?(?=\{)/uy;
+const SLICE = /(?:&?\[\d*\]\*?[\w.]+\{)/uy;
+const MAP = /map\[\w+\](?:\[\])?[\w.]+(?:\{\})?\{/uy;
+const CONVERSION = /vec!|\.(?:to_string|to_owned|to_vec|into|clone)\(\)|String::from(?=\()/uy;
+
+/** Values of Rust and Go, with the names of types before their brackets. */
+export function fromStructs(text: string): string | undefined {
+  const from = text.search(/[[{]/u);
+  if (from < 0 || !STRUCT.test(text)) return undefined;
+  const lists: boolean[] = [];
+  return changeOutsideStrings(text, from, (whole, at) => {
+    const slice = lengthAt(SLICE, whole, at);
+    const map = slice > 0 ? 0 : lengthAt(MAP, whole, at);
+    const character = whole.charAt(at);
+    if (slice > 0 || map > 0 || character === '{') {
+      lists.push(slice > 0);
+      return slice + map === 0 ? undefined : { to: slice > 0 ? '[' : '{', length: slice + map };
+    }
+    if (character === '}') return lists.pop() === true ? { to: ']', length: 1 } : undefined;
+    const length = lengthAt(TYPE, whole, at) || lengthAt(CONVERSION, whole, at);
+    return length > 0 ? { to: ' ', length } : undefined;
+  });
+}
+
+function lengthAt(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0].length ?? 0;
+}
+
+// --- citations and characters without width --------------------------------------------------------------------------
+
+/*
+ * Marks between the members of JSON that belong to the place where a model's text is shown, not to the value: citations of search
+ * results, and characters without width.
+ */
+
+/** A scalar or bracket, after which a mark does not belong to a string. */
+const MEMBER = String.raw`(?<=["}\]]\s*,?|[:[,]\s*(?:-?\d[\d.]{0,30}|true|false|null)\s*,?)`;
+const MARK = String.raw`(?:\[cite(?:_start|_end)?(?::[^\]\n]{0,40})?\]|【[^】\n]{1,60}】|:contentReference\[oaicite:\d{1,4}\]\{index=\d{1,4}\})`;
+const CITATION = new RegExp(String.raw`${MEMBER}\s*(?:${MARK}\s?){1,5}(?=\s*(?:[,}\]\n]|$))`, 'gu');
+const CITATION_START = /^(\s*)\[cite_start\]\s*/gmu;
+
+/** Removes citations such as `[cite: 3]` and `【4:9†source】` behind the members of JSON. */
+export function stripCitations(text: string): string | undefined {
+  if (!text.includes('cite') && !text.includes('【')) return undefined;
+  return text.replaceAll(CITATION_START, '$1').replaceAll(CITATION, '');
+}
+
+const WIDTHLESS = String.raw`[\u200B\u2060\uFEFF]`;
+const HAS_WIDTHLESS = new RegExp(WIDTHLESS, 'u');
+const WIDTHLESS_MARK = new RegExp(
+  String.raw`(?<=["':,{}[\]]\s{0,40})${WIDTHLESS}+|${WIDTHLESS}+(?=\s{0,40}["':,{}[\]])`,
+  'gu',
+);
+
+/** Removes characters without width beside the punctuation of JSON. Inside words, they are a part of the text. */
+export function stripWidthless(text: string): string | undefined {
+  return HAS_WIDTHLESS.test(text) ? text.replaceAll(WIDTHLESS_MARK, '') : undefined;
 }

@@ -4,7 +4,12 @@ import { ValidatorCompiler } from './compiler/3-emit/validator-compiler.ts';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
 import { createTypeSource } from './compiler/type-source.ts';
-import { FunctionLibrary, type FunctionTypes, type LibraryOptions, type TypedFunctions } from './runtime/call/function-library.ts';
+import {
+  FunctionLibrary,
+  type FunctionTypes,
+  type LibraryOptions,
+  type TypedFunctions,
+} from './runtime/call/function-library.ts';
 import type { PriceList } from './schema/price-list.ts';
 
 export { CallError } from './runtime/call/function-library.ts';

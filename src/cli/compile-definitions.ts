@@ -1,16 +1,17 @@
 import { readdirSync } from 'node:fs';
-import { err, ok } from '../base/result.ts';
-import type { Result } from '../base/result.ts';
+import { err, ok, type Result } from '../base/result.ts';
 import type { CompileOptions } from '../compiler/compile-options.ts';
 import { compile } from '../compiler/compile.ts';
-import { isDefinitionFile, readSources } from '../compiler/read-sources.ts';
-import type { Sources } from '../compiler/read-sources.ts';
-import { DEFAULT_DIRECTORIES } from '../config/settings/definitions.ts';
+import { isDefinitionFile, readSources, type Sources } from '../compiler/read-sources.ts';
 import type { Config } from '../config/config.ts';
+import { DEFAULT_DIRECTORIES } from '../config/settings/definitions.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../schema/program.ts';
 import type { TestType } from '../schema/test.ts';
+import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
+import { prettyReport } from './pretty-report.ts';
+import { reportProblem } from './terminal.ts';
 
 /** A compiled directory of definitions. There is a program unless a diagnostic is an error. */
 export interface Compiled extends Sources {
@@ -58,4 +59,18 @@ export function compileOptions(config: Config): CompileOptions {
     ...(config.apiVersion !== undefined && { apiVersion: config.apiVersion }),
     variables: config.env,
   };
+}
+
+/** Compiles the definitions of a command that prints a part of the program. If they have errors, prints these and returns undefined. */
+export function compileOrReport({ config, terminal }: Invocation): Program | undefined {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) {
+    reportProblem(terminal, compiled.failure);
+    return undefined;
+  }
+  const { program } = compiled.value;
+  if (program === undefined) {
+    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning: false }));
+  }
+  return program;
 }

@@ -7,22 +7,24 @@ import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts
 import { TypeCompiler } from '../compiler/compile-types.ts';
 import type { Config } from '../config/config.ts';
 import { writeTypes } from '../dev/types/write-types.ts';
+import { codeFrame, PLAIN, visible } from '../diagnostics/code-frame.ts';
+import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { type ReportInput, SpanLocator } from '../diagnostics/report-formats.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
-import { loadProgram, serializeProgram, sourcesPath, type SerializedProgram } from '../runtime/call/load-program.ts';
+import { loadProgram, type SerializedProgram, serializeProgram, sourcesPath } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Definitions, Program } from '../schema/program.ts';
 import {
   definitionsOfArguments,
-  typeRequestHash,
   type ExtendedTypes,
   type TypeExtension,
   type TypeOutcome,
   type TypeRequest,
+  typeRequestHash,
 } from '../schema/type-extension.ts';
 import { compileDefinitions } from './compile-definitions.ts';
-import { definitionProblems } from './definition-problems.ts';
 import { definitionSecrets, type DefinitionSecrets } from './definition-secrets.ts';
-import { prettyReport, summaryLine, type ReportStyle } from './pretty-report.ts';
+import { prettyReport, type ReportStyle, summaryLine } from './pretty-report.ts';
 
 /** A task for a compile thread. */
 export type CompileTask =
@@ -179,4 +181,28 @@ function read(programPath: string): Program {
 async function createValidatorCompiler(definitions: Definitions): Promise<ValidatorCompiler> {
   const { ValidatorCompiler: Compiler } = await import('../compiler/3-emit/validator-compiler.ts');
   return new Compiler(definitions);
+}
+
+/** A page with more errors hides the first ones. */
+const MOST = 20;
+
+/** The first errors of a compilation, with their code frames. */
+function definitionProblems({ diagnostics, files }: ReportInput): readonly DefinitionProblem[] {
+  const locator = new SpanLocator(files);
+  return diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .slice(0, MOST)
+    .map((diagnostic) => problemOf(diagnostic, locator));
+}
+
+function problemOf({ code, help, message, span }: Diagnostic, locator: SpanLocator): DefinitionProblem {
+  const { line, column } = locator.range(span).start;
+  const file = locator.file(span);
+  return {
+    code,
+    message: visible(message),
+    place: `${visible(span.file)}:${String(line)}:${String(column)}`,
+    ...(help !== undefined && { help: visible(help) }),
+    ...(file !== undefined && { frame: codeFrame(file, span, PLAIN) }),
+  };
 }

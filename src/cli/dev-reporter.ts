@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
+import { platform } from 'node:os';
+import { counted } from '../base/amounts.ts';
+import { pageAddress } from '../config/listen-host.ts';
 import { writeTypesFile } from '../dev/types/types-file.ts';
 import type { ReloadOutcome, ServableProgram, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions } from './compile-task.ts';
-import { openPage } from './open-page.ts';
 import type { ReloadReporter, ReporterParts } from './serve-reporter.ts';
-import { counted } from '../base/amounts.ts';
-import { pageAddress } from './server-address.ts';
 import type { Terminal } from './terminal.ts';
 
 const BOLD = '1';
@@ -126,4 +127,24 @@ export class DevReporter implements ReloadReporter {
   #paint(code: string, text: string): string {
     return this.#terminal.out.colour ? `\u001B[${code}m${text}\u001B[0m` : text;
   }
+}
+
+/** The program that opens an address in the user's browser, and its arguments before the address. No shell reads them. */
+const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+const OTHER_OPENER = ['xdg-open'] as const;
+
+/** Opens an address in the user's browser. Calls `onFailure` with the reason if that does not work; never throws. */
+function openPage(address: string, onFailure: (reason: string) => void): void {
+  const [program, ...args] = OPENERS[platform()] ?? OTHER_OPENER;
+  // In a group of its own: Ctrl+C ends svc, not the browser.
+  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  child.once('error', () => onFailure(`"${program}" cannot be started`));
+  child.once('exit', (code) => {
+    if (code !== null && code !== 0) onFailure(`"${program}" ended with exit code ${code}`);
+  });
+  child.unref();
 }

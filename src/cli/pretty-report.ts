@@ -1,6 +1,6 @@
-import { formatPretty } from '../diagnostics/report/format-pretty.ts';
+import { counted } from '../base/amounts.ts';
+import { formatPretty, type ReportInput } from '../diagnostics/report-formats.ts';
 import type { Definitions } from '../schema/program.ts';
-import type { ReportInput } from '../diagnostics/report/report-input.ts';
 
 /** The content that a summary counts. */
 export interface SummaryInput extends ReportInput {
@@ -44,8 +44,4 @@ export function summaryLine(report: SummaryInput): string {
 function moreWarnings(count: number): string {
   const more = count === 1 ? '1 more warning' : `${String(count)} more warnings`;
   return `${more}: to see them, use "svc check" or "--features display_all_warnings"`;
-}
-
-function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${String(count)} ${noun}s`;
 }

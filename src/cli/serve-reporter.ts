@@ -1,10 +1,9 @@
 import type { Config } from '../config/config.ts';
-import { hostInUrl } from '../config/listen-host.ts';
+import { hostInUrl, pageAddress } from '../config/listen-host.ts';
 import type { LogFields, Logger } from '../logging/logger.ts';
 import type { ReloadOutcome, ServableProgram, ServerReporter, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions, CompileOutput } from './compile-task.ts';
 import { counted } from '../base/amounts.ts';
-import { pageAddress } from './server-address.ts';
 
 /** Reports the events of a server, and those of the compilations that reload it. */
 export interface ReloadReporter extends ServerReporter {

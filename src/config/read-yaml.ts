@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
 import { err, ok, type Result } from '../base/result.ts';
 import { readFault } from './environment.ts';
-import { yamlPackage } from './yaml-package.ts';
 
 /** Reads a file in YAML or JSON. The failure is one sentence that begins with the file's name. */
 export function readYaml(path: string): Result<unknown, string> {
@@ -37,4 +38,11 @@ function firstLine(message: string): string {
 export function shownValue(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'a map';
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
+}
+
+const load = createRequire(import.meta.url);
+
+/** Loads the package `yaml` on first use, because most commands, and library users who pass no file, do not need it. */
+export function yamlPackage(): typeof Yaml {
+  return load('yaml') as typeof Yaml;
 }

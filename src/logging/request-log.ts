@@ -1,4 +1,4 @@
-import { tenths } from '../base/tenths.ts';
+import { tenths } from '../base/amounts.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { Redactor } from './redactor.ts';

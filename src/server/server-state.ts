@@ -1,4 +1,4 @@
-import { tenths } from '../base/tenths.ts';
+import { tenths } from '../base/amounts.ts';
 import type { CoolingClient } from '../policy/shared-cool-downs.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import type { LastFailure } from './client-failures.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../../src/compiler/compile.ts';
 import { codeFrame, PLAIN } from '../../src/diagnostics/code-frame.ts';
 import { maskedText } from '../../src/diagnostics/masked-text.ts';
-import { formatPretty } from '../../src/diagnostics/report/format-pretty.ts';
+import { formatPretty } from '../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 
 const KEY = 'plainlookingvalue';

@@ -1,9 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
-import { formatGithub } from '../../src/diagnostics/report/format-github.ts';
-import { formatJson } from '../../src/diagnostics/report/format-json.ts';
-import { formatPretty } from '../../src/diagnostics/report/format-pretty.ts';
-import { formatSarif } from '../../src/diagnostics/report/format-sarif.ts';
+import { formatGithub, formatJson, formatPretty, formatSarif } from '../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 
 const file = new SourceFile('dir/a,b.svc', 'class A {\n\tname Strng\n}\nclass A {}\n');

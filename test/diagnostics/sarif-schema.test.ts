@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { formatSarif } from '../../src/diagnostics/report/format-sarif.ts';
+import { formatSarif } from '../../src/diagnostics/report-formats.ts';
 import { checkFile, samples } from '../compiler/check/sample-files.ts';
 
 /** The official schema is part of a package of 100 MB, which `npm run test:sarif` installs first. */

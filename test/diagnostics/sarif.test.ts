@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
-import { formatSarif } from '../../src/diagnostics/report/format-sarif.ts';
+import { formatSarif } from '../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { checkFile, samples } from '../compiler/check/sample-files.ts';
 

@@ -1,7 +1,5 @@
 import { checkSources } from '../../compiler/compile.ts';
-import { formatGithub } from '../../diagnostics/report/format-github.ts';
-import { formatJson } from '../../diagnostics/report/format-json.ts';
-import { formatSarif } from '../../diagnostics/report/format-sarif.ts';
+import { formatGithub, formatJson, formatSarif } from '../../diagnostics/report-formats.ts';
 import { compileOptions, readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';

@@ -11,7 +11,7 @@ import { indexDefinitions } from '../../schema/definition-index.ts';
 import { compileOptions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
-import { pageAddress } from '../server-address.ts';
+import { pageAddress } from '../../config/listen-host.ts';
 import { reportProblem } from '../terminal.ts';
 import type { ExitCode, Terminal } from '../terminal.ts';
 

@@ -1,9 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { replaceFile } from '../../base/replace-file.ts';
-import { writeFault } from '../../base/write-fault.ts';
+import { replaceFile, writeFault } from '../../base/write-file.ts';
 import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
-import { yamlPackage } from '../../config/yaml-package.ts';
+import { yamlPackage } from '../../config/read-yaml.ts';
 import type { Invocation } from '../invocation.ts';
 import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';

@@ -1,5 +1,5 @@
-import { yamlPackage } from '../../config/yaml-package.ts';
-import { compileOrReport } from '../compile-or-report.ts';
+import { yamlPackage } from '../../config/read-yaml.ts';
+import { compileOrReport } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import type { ExitCode } from '../terminal.ts';
 

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { compileForTest } from '../../compiler/compile.ts';
 import type { Config } from '../../config/config.ts';
-import { SpanLocator } from '../../diagnostics/report/report-input.ts';
+import { SpanLocator } from '../../diagnostics/report-formats.ts';
 import { Recordings } from '../../dev/testing/recordings.ts';
 import { jsonReport } from '../../dev/testing/report-json.ts';
 import { junitReport } from '../../dev/testing/report-junit.ts';

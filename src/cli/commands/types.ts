@@ -1,7 +1,7 @@
 import { writeTypesFile } from '../../dev/types/types-file.ts';
 import { writeTypes } from '../../dev/types/write-types.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
-import { compileOrReport } from '../compile-or-report.ts';
+import { compileOrReport } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { reportProblem } from '../terminal.ts';
 import type { ExitCode } from '../terminal.ts';

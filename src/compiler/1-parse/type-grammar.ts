@@ -1,4 +1,4 @@
-import { tokenMatcher } from './chevrotain.ts';
+import { tokenMatcher } from 'chevrotain';
 import { equivalentOfGeneric } from './other-languages.ts';
 import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../../base/invariant.ts';
 import { isJsonObject } from '../../base/json.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 
 /** The questions that a file of answers belongs to, in a file beside it (docs/adr/0024-a-batch-has-a-state-file.md). */

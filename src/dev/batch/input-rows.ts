@@ -1,7 +1,17 @@
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type CsvError, parse } from 'csv-parse';
+import { messageOf } from '../../base/invariant.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { isOptionsKey } from '../../base/options-keys.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+import { excessOfJson, MAX_ARGUMENT_VALUES } from '../../base/scan-json.ts';
+import { didYouMeanOneOf } from '../../base/suggestion.ts';
+import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../run-failure.ts';
+import type { Signature, ValueKind } from './signature.ts';
+import { splitRecords } from './split-records.ts';
 
 /** One row of the input. */
 export interface InputRow {
@@ -18,20 +28,234 @@ export interface InputRows {
 }
 
 /** An error of the whole input, as the end of a sentence. */
-export class InputFault extends Error {
+class InputFault extends Error {
   override readonly name = 'InputFault';
   readonly code = 'input_fault';
 }
 
 /** The largest row: the default of `--max-body`, so that a server accepts every row. */
-export const MAX_ROW_BYTES = 10 * 2 ** 20;
+const MAX_ROW_BYTES = 10 * 2 ** 20;
 
 /** Refuses the one option of requests that changes the form of answers. */
-export function checkedArguments(args: JsonObject): Result<JsonObject, RunFailure> {
+function checkedArguments(args: JsonObject): Result<JsonObject, RunFailure> {
   for (const [key, options] of Object.entries(args)) {
     if (!isOptionsKey(key) || !isJsonObject(options) || !Object.hasOwn(options, 'include')) continue;
     const message = 'A row of a batch cannot have "include": each answer has the tokens and the cost already.';
     return err({ code: 'invalid_options', message, details: [{ path: `${key}.include`, message }] });
   }
   return ok(args);
+}
+
+/** A file with one JSON object per line. A blank line is not a row, but it counts in the numbers of later rows. */
+class JsonRows implements InputRows {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async *rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
+    let row = 0;
+    for await (const { bytes, tooLong } of splitRecords(this.#path, { maxBytes: MAX_ROW_BYTES, onChunk })) {
+      row += 1;
+      if (!tooLong && isBlank(bytes)) continue;
+      yield { row, args: () => (tooLong ? err(TOO_LONG) : argumentsIn(bytes)) };
+    }
+  }
+}
+
+const TOO_LONG: RunFailure = {
+  code: 'payload_too_large',
+  message: `The row is larger than ${MAX_ROW_BYTES} bytes.`,
+};
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 32 || byte === 13 || byte === 9);
+}
+
+function argumentsIn(bytes: Buffer): Result<JsonObject, RunFailure> {
+  if (!isUtf8(bytes)) return err(invalidJson('The row is not valid UTF-8.'));
+  const excess = excessOfJson(bytes, MAX_ARGUMENT_VALUES);
+  if (excess !== undefined) return err(invalidJson(`The row ${excess}.`));
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/u, ''));
+    return isJsonObject(value) ? checkedArguments(value as JsonObject) : err(NO_OBJECT);
+  } catch (error) {
+    return err(invalidJson(`The row is not valid JSON: ${messageOf(error)}.`));
+  }
+}
+
+function invalidJson(message: string): RunFailure {
+  return { code: 'invalid_json', message };
+}
+
+const NO_OBJECT: RunFailure = {
+  code: 'invalid_argument',
+  message: 'The row must be a JSON object with one key for each parameter.',
+};
+
+const OPTIONS_KINDS: ReadonlySet<ValueKind> = new Set(['object', 'null']);
+
+/** A CSV file with a header: its columns are parameters. */
+class CsvRows implements InputRows {
+  readonly #path: string;
+  readonly #delimiter: string;
+  readonly #signature: Signature;
+
+  constructor(path: string, delimiter: string, signature: Signature) {
+    this.#path = path;
+    this.#delimiter = delimiter;
+    this.#signature = signature;
+  }
+
+  async *rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
+    const parser = parse({
+      delimiter: this.#delimiter,
+      bom: true,
+      // A quote that is not the first character of a cell is text, as in spreadsheets.
+      relax_quotes: true,
+      // Rows with too many or too few cells fail on their own.
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: MAX_ROW_BYTES,
+    });
+    const file = createReadStream(this.#path);
+    const utf8 = new TextDecoder('utf-8', { fatal: true });
+    file.on('data', (data) => {
+      const chunk = data as Buffer;
+      onChunk?.(chunk);
+      try {
+        utf8.decode(chunk, { stream: true });
+      } catch {
+        parser.destroy(new InputFault('it is not in UTF-8. Save it as "CSV UTF-8"'));
+      }
+    });
+    file.on('error', (error) => parser.destroy(error));
+    file.pipe(parser);
+    let header: readonly string[] | undefined;
+    let row = 0;
+    try {
+      for await (const cells of parser as AsyncIterable<readonly string[]>) {
+        if (header === undefined) header = this.#checkedHeader(cells);
+        else {
+          row += 1;
+          const columns = header;
+          yield { row, args: () => this.#arguments(columns, cells) };
+        }
+      }
+    } catch (error) {
+      throw error instanceof InputFault ? error : faultOf(error, row);
+    } finally {
+      file.destroy();
+    }
+    if (header === undefined) throw new InputFault('it has no header, which names the parameters');
+  }
+
+  /** Every row would fail for an unknown column, so the file does. */
+  #checkedHeader(cells: readonly string[]): readonly string[] {
+    const names = cells.map((cell) => cell.trim());
+    const { parameters, required } = this.#signature;
+    const known = [...parameters.keys()];
+    const repeated = names.find((name, index) => names.indexOf(name) !== index);
+    if (repeated !== undefined) throw new InputFault(`the column "${repeated}" occurs twice`);
+    for (const name of names) {
+      if (parameters.has(name) || isOptionsKey(name)) continue;
+      throw new InputFault(`the column "${name}" is not a parameter of the function. ${didYouMeanOneOf(name, known)}`);
+    }
+    const missing = known.find((name) => required.has(name) && !names.includes(name));
+    if (missing !== undefined) throw new InputFault(`the column "${missing}" is missing`);
+    return names;
+  }
+
+  #arguments(columns: readonly string[], cells: readonly string[]): Result<JsonObject, RunFailure> {
+    if (cells.length !== columns.length) {
+      const message = `The row has ${cells.length} cells, but the header has ${columns.length}.`;
+      return err({ code: 'invalid_argument', message });
+    }
+    const details: Violation[] = [];
+    const args: Record<string, JsonValue> = {};
+    for (const [index, name] of columns.entries()) {
+      const value = valueOfCell(cells[index] ?? '', this.#signature.parameters.get(name) ?? OPTIONS_KINDS);
+      if (!value.ok) details.push({ path: name, message: value.failure });
+      else if (value.value !== undefined) args[name] = value.value;
+    }
+    const [first] = details;
+    if (first === undefined) return checkedArguments(args);
+    return err({ code: 'invalid_argument', message: `The column "${first.path}" ${first.message}.`, details });
+  }
+}
+
+/**
+ * Returns the value of a cell for a parameter that accepts these kinds of values; undefined for an empty cell of an optional
+ * parameter. Only a parameter of strings takes the text as it is; the others take JSON.
+ */
+function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
+  if (cell === '' && kinds.has('null')) return ok(undefined);
+  const onlyStrings = [...kinds].every((kind) => kind === 'string' || kind === 'null');
+  if (onlyStrings) return ok(cell);
+  // Spreadsheets write TRUE and FALSE.
+  if (kinds.has('boolean') && /^(?:true|false)$/iu.test(cell)) return ok(cell.toLowerCase() === 'true');
+  try {
+    return ok(JSON.parse(cell) as JsonValue);
+  } catch (error) {
+    if (kinds.has('string')) return ok(cell);
+    return err(cell.trim() === '' ? 'is empty' : `is not valid JSON: ${messageOf(error)}`);
+  }
+}
+
+function faultOf(error: unknown, row: number): unknown {
+  const { code } = error as CsvError;
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return new InputFault(`row ${row + 1} has a quote that is not closed`);
+  if (code === 'CSV_MAX_RECORD_SIZE') {
+    return new InputFault(`row ${row + 1} is larger than ${MAX_ROW_BYTES} bytes, or has a quote that is not closed`);
+  }
+  return error;
+}
+
+export interface InputFacts {
+  /** The SHA-256 of the file, in hex. */
+  readonly sha256: string;
+  /** The number of rows, of which the last has number `lastRow`. */
+  readonly rows: number;
+  readonly lastRow: number;
+}
+
+/** The separator of columns by the end of the file's name; undefined for JSON lines. */
+const FORMATS: ReadonlyMap<string, string | undefined> = new Map([
+  ['jsonl', undefined],
+  ['ndjson', undefined],
+  ['csv', ','],
+  ['tsv', '\t'],
+]);
+
+/** Returns the separator of a CSV file, or undefined for JSON lines; fails for a name that states no format. */
+export function delimiterOf(path: string): Result<string | undefined, string> {
+  const end = /\.([a-z]+)$/iu.exec(path)?.[1]?.toLowerCase() ?? '';
+  if (FORMATS.has(end)) return ok(FORMATS.get(end));
+  return err(`the name "${path}" must end in ${[...FORMATS.keys()].map((name) => `.${name}`).join(', ')}`);
+}
+
+/**
+ * Returns the rows of a file that exists. `signature` decides how CSV cells are read. Iterating throws an `InputFault` if the
+ * file as a whole has an error.
+ */
+export function inputRows(path: string, delimiter: string | undefined, signature: Signature): InputRows {
+  return delimiter === undefined ? new JsonRows(path) : new CsvRows(path, delimiter, signature);
+}
+
+/** Reads the whole file once: counts its rows, hashes it, and fails with a sentence if the file has an error. */
+export async function scanInput(input: InputRows, path: string): Promise<Result<InputFacts, string>> {
+  try {
+    const hash = createHash('sha256');
+    let rows = 0;
+    let lastRow = 0;
+    for await (const { row } of input.rows((chunk) => hash.update(chunk))) {
+      rows += 1;
+      lastRow = row;
+    }
+    return ok({ sha256: hash.digest('hex'), rows, lastRow });
+  } catch (error) {
+    if (error instanceof InputFault) return err(`"${path}" cannot be read: ${error.message}`);
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../base/result.ts';
-import { writeFault } from '../../base/write-fault.ts';
+import { writeFault } from '../../base/write-file.ts';
 import type { AnswersFile } from './answers-file.ts';
 import type { RowAnswer } from './answer-format.ts';
 import type { RowCaller } from './call-in-process.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import { readablePrompt } from './readable-prompt.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { SpanLocator } from '../../diagnostics/report/report-input.ts';
+import type { SpanLocator } from '../../diagnostics/report-formats.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
 import { readablePrompt } from './readable-prompt.ts';
 import { knownCost, passedRuns, type TestReport, type TestResult, type TestRun } from './test-results.ts';

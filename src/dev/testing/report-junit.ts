@@ -1,4 +1,4 @@
-import type { SpanLocator } from '../../diagnostics/report/report-input.ts';
+import type { SpanLocator } from '../../diagnostics/report-formats.ts';
 import { conditionText, failureLines, promptLines, textLines } from './report-lines.ts';
 import { passRate } from './report-pretty.ts';
 import { decimal } from '../../schema/price-list.ts';

@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile, writeFault } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { writeFault } from '../../base/write-fault.ts';
 
 /**
  * Writes the text of `writeTypes` to a file. Returns false for a file that contains it already, which stays as it is: editors and

@@ -4,7 +4,13 @@ import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { InvalidReply, Message } from '../../schema/message.ts';
-import { attemptEnd, type AttemptFailure, finalFailure, uncreatedClientFailure, UNDECIDED } from '../model/attempt-failure.ts';
+import {
+  attemptEnd,
+  type AttemptFailure,
+  finalFailure,
+  uncreatedClientFailure,
+  UNDECIDED,
+} from '../model/attempt-failure.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/invariant.ts';
 import { deepFreeze, isJsonObject } from '../../base/json.ts';
-import { replaceFile } from '../../base/replace-file.ts';
+import { replaceFile } from '../../base/write-file.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Result } from '../../base/result.ts';
 import { programHash } from '../../schema/program.ts';

@@ -6,7 +6,7 @@ import { check } from '../../../src/compiler/2-check/check.ts';
 import type { CompileOptions } from '../../../src/compiler/compile-options.ts';
 import { compareDiagnostics } from '../../../src/diagnostics/diagnostic.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { formatPretty } from '../../../src/diagnostics/report/format-pretty.ts';
+import { formatPretty } from '../../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import { printDefinitions } from './print-definitions.ts';

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { InputRow } from '../../../src/dev/batch/input-rows.ts';
-import { delimiterOf, inputRows, scanInput } from '../../../src/dev/batch/read-input.ts';
+import { delimiterOf, type InputRow, inputRows, scanInput } from '../../../src/dev/batch/input-rows.ts';
 import type { Signature, ValueKind } from '../../../src/dev/batch/signature.ts';
 import { temporaryFolder } from '../../support/running-server.ts';
 

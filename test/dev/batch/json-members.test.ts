@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { memberTexts } from '../../../src/dev/batch/json-members.ts';
+import { memberTexts } from '../../../src/dev/batch/answer-format.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 
 test('the texts of members are those of the object, with every digit', () => {

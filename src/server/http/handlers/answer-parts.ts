@@ -1,4 +1,4 @@
-import { tenths } from '../../../base/tenths.ts';
+import { tenths } from '../../../base/amounts.ts';
 import type { CallTimes } from '../../../logging/request-log.ts';
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';

@@ -1,8 +1,0 @@
-export {
-  createToken,
-  EmbeddedActionsParser,
-  isRecognitionException,
-  Lexer,
-  tokenLabel,
-  tokenMatcher,
-} from 'chevrotain';

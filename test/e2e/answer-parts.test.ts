@@ -41,7 +41,7 @@ afterAll(() => fake.close());
 
 function start(...flags: readonly string[]): Promise<RunningServer> {
   const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
-  return startServer({ files: RESUME_FILES, flags, env });
+  return startServer({ files: RESUME_FILES, flags: ['--workers', '1', ...flags], env });
 }
 
 function call(url: string, body: unknown): Promise<Response> {

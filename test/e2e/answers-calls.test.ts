@@ -15,7 +15,7 @@ beforeAll(async () => {
   fake = await startFakeProvider();
   server = await startServer({
     files: RESUME_FILES,
-    flags: ['--log-level', 'debug', '--trust-loopback'],
+    flags: ['--workers', '1', '--log-level', 'debug', '--trust-loopback'],
     env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: CANARY_KEY },
   });
 });
@@ -235,7 +235,7 @@ test('a provider that is down is a 502; a missing key is a 500 that names the va
   const closed = await startFakeProvider();
   const gone = closed.url;
   await closed.close();
-  const other = await startServer({ files: RESUME_FILES, env: { PROVIDER_URL: gone } });
+  const other = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env: { PROVIDER_URL: gone } });
   try {
     const down = await fetch(`${other.url}/call/Shout`, {
       method: 'POST',

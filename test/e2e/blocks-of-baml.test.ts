@@ -81,7 +81,7 @@ afterAll(async () => {
 
 test('generators, tests and a type_builder of BAML do not keep svc from serving, and calls accept the examples', async () => {
   const files = { 'generators.baml': generator('0.226.2'), 'main.baml': MAIN, 'tests/all.baml': TESTS };
-  const server = await startServer({ from: temporaryFolder(files) });
+  const server = await startServer({ from: temporaryFolder(files), flags: ['--workers', '1'] });
   servers.push(server);
   const text = await (await fetch(`${server.url}/openapi.json`)).text();
   const { paths, components } = JSON.parse(text) as Document;
@@ -108,7 +108,7 @@ test('a generator that requires another version of BAML keeps svc from starting,
   const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
   expect(run.code).toBe(1);
   expect(run.stderr).toContain('asks for version 1.2.0 of BAML');
-  const server = await startServer({ from, flags: ['--no-version-check'] });
+  const server = await startServer({ from, flags: ['--workers', '1', '--no-version-check'] });
   servers.push(server);
   expect((await fetch(`${server.url}/_debug/ping`)).status).toBe(200);
 });

@@ -29,7 +29,9 @@ beforeAll(async () => {
   fake = await startFakeProvider();
   const env = { BAML_PASSWORD: PASSWORD, PROVIDER_URL: `${fake.url}/v1`, PROVIDER_KEY: 'key-of-server' };
   for (const transport of TRANSPORTS) {
-    servers.push(await startServer({ cwd: temporaryFolder(PROJECT), flags: ['--transport', transport], env }));
+    servers.push(
+      await startServer({ cwd: temporaryFolder(PROJECT), flags: ['--workers', '1', '--transport', transport], env }),
+    );
   }
 });
 

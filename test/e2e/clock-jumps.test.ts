@@ -60,7 +60,7 @@ test.concurrent.for(TRANSPORTS)(
     const script = join(temporaryFolder({ 'jumps.cjs': JUMPS }), 'jumps.cjs');
     const server = await startServer({
       files: FILES,
-      flags: ['--transport', transport, '--request-timeout', '4s', '--max-worker-age', '1h'],
+      flags: ['--workers', '1', '--transport', transport, '--request-timeout', '4s', '--max-worker-age', '1h'],
       env: { NODE_OPTIONS: `--require ${script}` },
     });
     onTestFinished(() => void server.stop('SIGKILL'));

@@ -15,7 +15,10 @@ interface Answer {
 let server: RunningServer;
 
 beforeAll(async () => {
-  server = await startServer({ from: fileURLToPath(new URL('../../svc_src', import.meta.url)) });
+  server = await startServer({
+    from: fileURLToPath(new URL('../../svc_src', import.meta.url)),
+    flags: ['--workers', '1'],
+  });
 });
 
 afterAll(() => server.stop());

@@ -78,7 +78,7 @@ async function logged(server: RunningServer, id: string): Promise<Record<string,
 }
 
 test.each(TRANSPORTS)('with --prices, calls, streams, logs and metrics state their cost (%s)', async (transport) => {
-  const flags = ['--workers', '2', '--transport', transport];
+  const flags = ['--workers', '1', '--transport', transport];
   const server = await start('serve', '--prices', pricesFile(), ...flags);
   const answer = await call(server);
   expect(answer.status).toBe(200);
@@ -116,7 +116,7 @@ test.each(TRANSPORTS)('with --prices, calls, streams, logs and metrics state the
 });
 
 test('without prices, nothing states a cost', async () => {
-  const server = await start('serve', '--workers', '2');
+  const server = await start('serve', '--workers', '1');
   expect((await call(server, { client: 'Unlisted' })).headers.has('x-svc-cost')).toBe(false);
   expect(await logged(server, 'a')).not.toHaveProperty('cost');
   const { messages } = await readStream(`${server.url}/stream/Count`, { svc_options: { include: ['usage'] } });

@@ -11,7 +11,7 @@ afterAll(async () => {
 });
 
 async function outputOf(options: ServerOptions): Promise<string> {
-  const server = await startServer(options);
+  const server = await startServer({ ...options, flags: ['--workers', '1', ...(options.flags ?? [])] });
   servers.push(server);
   // After a reload, the log contains everything that a start writes.
   server.child.kill('SIGHUP');

@@ -25,7 +25,7 @@ afterEach(async () => {
 function saying(text: string, extra = ''): string {
   return `client<llm> Fixed {
   provider offline
-  options { reply "${text}" }
+  options { reply "${text}", latency_ms 5 }
 }
 function Say(about: string) -> string {
   client Fixed
@@ -108,8 +108,19 @@ test('svc dev waits for definitions without errors before it listens', async () 
   expect(await answer(running)).toBe('fixed');
 });
 
-test('svc dev serves only this machine, with one worker, and stops at once', async () => {
-  const running = await startDev(temporaryFolder({ 'main.svc': saying('first') }));
+/** A folder with the program that opens addresses in a browser, and the addresses that it opened. */
+function browser(): { readonly programs: string; readonly addresses: () => string } {
+  const programs = temporaryFolder({ 'xdg-open': '#!/bin/sh\nprintf %s "$1" >> "$0.addresses"\n' });
+  chmodSync(join(programs, 'xdg-open'), 0o755);
+  const path = join(programs, 'xdg-open.addresses');
+  return { programs, addresses: () => (existsSync(path) ? readFileSync(path, 'utf8') : '') };
+}
+
+test('svc dev serves only this machine, with one worker, opens no browser, and stops at once', async () => {
+  const { programs, addresses } = browser();
+  const env = { PATH: programs };
+  const running = await startServer({ command: 'dev', files: { 'main.svc': saying('first') }, env });
+  server = running;
   await expect.poll(running.output).toContain(`http://localhost:${running.port}/docs`);
   expect(running.output()).toContain(`listening on http://localhost:${running.port}`);
   await expect(fetch(`http://127.0.0.2:${running.port}/livez`)).rejects.toThrow('fetch failed');
@@ -118,6 +129,7 @@ test('svc dev serves only this machine, with one worker, and stops at once', asy
   expect(await answer(running)).toBe('first');
   await expect.poll(running.output).toMatch(/\d\d:\d\d:\d\d 200 ok \/call\/Say [\d.]+ ms · Fixed\n/u);
   expect(await running.stop('SIGINT')).toBe(0);
+  expect(addresses()).toBe('');
 });
 
 test('svc dev reads a changed .env', async () => {
@@ -177,17 +189,10 @@ test('a file that --types cannot write is one line, and svc dev keeps serving', 
   expect(running.output().split(failure)).toHaveLength(2);
 });
 
-test('--open opens the playground in a browser, and without the option nothing does', async () => {
-  const programs = temporaryFolder({ 'xdg-open': '#!/bin/sh\nprintf %s "$1" >> "$0.addresses"\n' });
-  chmodSync(join(programs, 'xdg-open'), 0o755);
-  const addresses = (): string => {
-    const path = join(programs, 'xdg-open.addresses');
-    return existsSync(path) ? readFileSync(path, 'utf8') : '';
-  };
-  const options = { command: 'dev', files: { 'main.svc': saying('first') }, env: { PATH: programs } } as const;
-  server = await startServer(options);
-  await server.stop();
-  server = await startServer({ ...options, flags: ['--open'] });
+test('--open opens the playground in a browser', async () => {
+  const { programs, addresses } = browser();
+  const env = { PATH: programs };
+  server = await startServer({ command: 'dev', files: { 'main.svc': saying('first') }, flags: ['--open'], env });
   const { port } = server;
   await expect.poll(addresses).toBe(`http://localhost:${port}/playground`);
 });

@@ -37,7 +37,10 @@ function Tell(about: string) -> string {
 `;
 
 test.each(TRANSPORTS)('a drain waits for an answer that its caller receives slowly (%s)', async (transport) => {
-  const server = await startServer({ files: { 'a.svc': FUNCTION }, flags: ['--transport', transport] });
+  const server = await startServer({
+    files: { 'a.svc': FUNCTION },
+    flags: ['--workers', '1', '--transport', transport],
+  });
   const socket = connect(server.port, '127.0.0.1');
   let received = 0;
   socket.on('data', (chunk) => (received += chunk.length));

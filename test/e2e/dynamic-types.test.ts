@@ -64,7 +64,11 @@ afterAll(() => fake.close());
 
 function start(...flags: readonly string[]): Promise<RunningServer> {
   const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
-  return startServer({ files: FILES, flags: ['--features', 'beta', '--partial-interval', '0', ...flags], env });
+  return startServer({
+    files: FILES,
+    flags: ['--workers', '1', '--features', 'beta', '--partial-interval', '0', ...flags],
+    env,
+  });
 }
 
 async function post(
@@ -122,7 +126,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
   });
 
   test('a reply that a thread parses has the fields of the request', async () => {
-    const people = Array.from({ length: 6_000 }, (_, age) => ({ name: 'Ada '.repeat(10), age, city: null }));
+    const people = Array.from({ length: 2_000 }, (_, age) => ({ name: 'Ada '.repeat(50), age, city: null }));
     const parsed = await post(server.url, 'parse/Read', { ...DYNAMIC, text: JSON.stringify(people) });
     expect(parsed).toEqual({ status: 200, body: people });
   });
@@ -195,7 +199,7 @@ const extensible = (name: string): string =>
 test('after a reload, types extend the new definitions, and no file of the old ones remains', async () => {
   const from = temporaryFolder({ 'main.svc': extensible('Person') });
   const temporary = temporaryFolder({});
-  const server = await startServer({ from, env: { TMPDIR: temporary } });
+  const server = await startServer({ from, flags: ['--workers', '1'], env: { TMPDIR: temporary } });
   const files = (): readonly string[] =>
     readdirSync(temporary, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sources'));
   const extended = async (name: string): Promise<number> => {
@@ -221,7 +225,7 @@ test('the documented definitions serve the documented requests', async () => {
   const [, definitions = ''] = /```svc\n(.*?)```/su.exec(docs) ?? [];
   const requests = [...docs.matchAll(/```json call (\w+)\n(.*?)```/gsu)];
   expect(requests).toHaveLength(3);
-  const server = await startServer({ files: { 'main.svc': definitions } });
+  const server = await startServer({ files: { 'main.svc': definitions }, flags: ['--workers', '1'] });
   try {
     const answers: unknown[] = [];
     for (const [, name = '', body = ''] of requests) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFileSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -17,6 +17,9 @@ const CHECK = 'src/compiler/2-check/check.ts';
 const ERRORS = 'docs/errors.md';
 
 const run = promisify(execFile);
+
+/** In place of the one of npm, which takes longer to start than the program that it runs here. */
+const NPX = '#!/bin/sh\nprogram=$1\nshift\nexec "node_modules/.bin/$program" "$@"\n';
 
 /** Leaves out what `npm ci` installs in folders of tests, and what they generate. */
 function isSource(path: string): boolean {
@@ -53,8 +56,11 @@ function replaceLine(file: string, end: string, text: string): void {
 
 test('each step of the example works', async () => {
   const copy = copyOfSources();
+  const programs = temporaryFolder({ npx: NPX });
+  chmodSync(join(programs, 'npx'), 0o755);
+  const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}` };
   const marked = (mark: string): string => BLOCKS.find((block) => block.mark === mark)?.code ?? '';
-  const shell = (commands: string): Promise<unknown> => run('sh', ['-eu', '-c', commands], { cwd: copy });
+  const shell = (commands: string): Promise<unknown> => run('sh', ['-eu', '-c', commands], { cwd: copy, env });
   const [sample, tests] = BLOCKS.filter(({ language, mark }) => language === 'sh' && mark === undefined);
   const [, entry = ''] = /^````markdown\n([^]*?)^````$/mu.exec(SECTION) ?? [];
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { AUTHORITY_FILE, credentials } from '../support/certificates.ts';
 import { startConnectProxy } from '../support/connect-proxy.ts';
 import { reply } from '../support/fake-provider.ts';
@@ -43,26 +43,31 @@ function TellOld(text: string) -> string {
 `,
 };
 
+let server: RunningServer;
+/** Each test has its own, so that it finds no connection of another one. */
 let provider: TlsProvider;
-let server: RunningServer | undefined;
 
+beforeAll(async () => {
+  server = await serve(['--allow-private-urls']);
+});
+afterAll(() => server.stop());
 beforeEach(async () => {
   provider = await TlsProvider.start({ speaks: ['h2', 'http/1.1'], settings: { maxConcurrentStreams: 100 } });
 });
-afterEach(async () => {
-  await server?.stop();
-  server = undefined;
-  await provider.close();
-});
+afterEach(() => provider.close());
 
 /** A server that trusts the certificate of the provider as operators make it do. */
-async function serve(env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
-  server = await startServer({
+function serve(flags: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+  return startServer({
     files: FILES,
-    flags: ['--workers', String(WORKERS)],
-    env: { MODEL_URL: `${provider.url}/v1`, NODE_EXTRA_CA_CERTS: AUTHORITY_FILE, ...env },
+    flags: ['--workers', String(WORKERS), ...flags],
+    env: { NODE_EXTRA_CA_CERTS: AUTHORITY_FILE, ...env },
   });
-  return server;
+}
+
+/** The body of a request, which names the provider of the test. */
+function body(url = provider.url): object {
+  return { text: 'hello', svc_options: { env: { MODEL_URL: `${url}/v1` } } };
 }
 
 interface Called {
@@ -70,26 +75,31 @@ interface Called {
   readonly body: unknown;
 }
 
-async function call(name: string, signal?: AbortSignal): Promise<Called> {
-  const response = await fetch(`${server?.url}/call/${name}`, {
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly content?: object;
+  readonly to?: RunningServer;
+}
+
+async function call(name: string, { signal, content = body(), to = server }: CallOptions = {}): Promise<Called> {
+  const response = await fetch(`${to.url}/call/${name}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ text: 'hello' }),
+    body: JSON.stringify(content),
     ...(signal === undefined ? {} : { signal }),
   });
   return { status: response.status, body: await response.json() };
 }
 
-function callMany(count: number): Promise<readonly Called[]> {
-  return Promise.all(Array.from({ length: count }, () => call('Tell')));
+function callMany(count: number, options: CallOptions = {}): Promise<readonly Called[]> {
+  return Promise.all(Array.from({ length: count }, () => call('Tell', options)));
 }
 
 test('calls and streams share the connection of their worker', async () => {
-  const { url } = await serve();
   provider.answer(reply('a reply of some words'));
   for (let count = 0; count < 10; count += 1) {
     expect(await call('Tell')).toEqual({ status: 200, body: 'a reply of some words' });
-    const { messages } = await readStream(`${url}/stream/Tell`, { text: 'hello' });
+    const { messages } = await readStream(`${server.url}/stream/Tell`, body());
     expect(messages.at(-1)?.data).toEqual({ final_result: 'a reply of some words' });
   }
   expect(provider.requests).toHaveLength(20);
@@ -97,7 +107,6 @@ test('calls and streams share the connection of their worker', async () => {
 });
 
 test('200 calls at the same time use a few connections', async () => {
-  await serve();
   const waiting: (() => void)[] = [];
   provider.answer(async (request, wire) => {
     await new Promise<void>((resolve) => waiting.push(resolve));
@@ -129,39 +138,37 @@ test('a provider that is killed fails the calls that it took, at once', async ()
   let output = '';
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   await waitUntil('the port', () => output.includes('port'));
-  await serve({ MODEL_URL: `https://127.0.0.1:${/port (\d+)/u.exec(output)?.[1]}/v1` });
-  const calls = callMany(20);
+  const content = body(`https://127.0.0.1:${/port (\d+)/u.exec(output)?.[1]}`);
+  const calls = callMany(20, { content });
   await waitUntil('all requests', () => output.split('asked').length === 21);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  for (const { status, body } of await calls) {
-    expect(status).toBe(502);
-    expect(body).toMatchObject({ error: 'client_error', client: 'Model' });
+  for (const called of await calls) {
+    expect(called.status).toBe(502);
+    expect(called.body).toMatchObject({ error: 'client_error', client: 'Model' });
   }
   // Nothing listens there any more.
-  expect(await call('Tell')).toMatchObject({ status: 502, body: { error: 'client_error' } });
+  expect(await call('Tell', { content })).toMatchObject({ status: 502, body: { error: 'client_error' } });
 });
 
 test('no call fails while connections end with GOAWAY under load', async () => {
-  const { url } = await serve();
   provider.answer(reply('ok', { latencyMs: 5 }));
-  const load = startLoad(`${url}/call/Tell`, { text: 'hello' }, 32);
-  for (let round = 1; round <= 20; round += 1) {
+  const load = startLoad(`${server.url}/call/Tell`, body(), 32);
+  for (let round = 1; round <= 10; round += 1) {
     const served = load.counts.served;
     await waitUntil('more calls', () => load.counts.served >= served + 50 || load.counts.failed > 0);
     provider.leave();
   }
   const { failed, errors, served } = await load.stop();
   expect({ failed, errors }).toEqual({ failed: 0, errors: [] });
-  expect(served).toBeGreaterThanOrEqual(1000);
-  expect(provider.connections).toBeGreaterThanOrEqual(20);
+  expect(served).toBeGreaterThanOrEqual(500);
+  expect(provider.connections).toBeGreaterThanOrEqual(10);
 });
 
 test('a caller that disconnects resets the stream of its request, and the connection stays', async () => {
-  const { url } = await serve();
   provider.answer(silence);
   const caller = new AbortController();
-  const left = call('Tell', caller.signal).catch(() => 'left');
+  const left = call('Tell', { signal: caller.signal }).catch(() => 'left');
   await waitUntil('the request', () => provider.requests.length === 1);
   caller.abort();
   expect(await left).toBe('left');
@@ -173,7 +180,7 @@ test('a caller that disconnects resets the stream of its request, and the connec
     return silence(request, wire);
   });
   const reader = new AbortController();
-  const stream = await openStream(`${url}/stream/Tell`, { text: 'hello' }, {}, reader.signal);
+  const stream = await openStream(`${server.url}/stream/Tell`, body(), {}, reader.signal);
   expect(stream.status).toBe(200);
   reader.abort();
   await waitUntil('the second reset', () => provider.abandoned.length === 2);
@@ -181,7 +188,6 @@ test('a caller that disconnects resets the stream of its request, and the connec
 });
 
 test('a client with http { version "1.1" } uses HTTP/1.1', async () => {
-  await serve();
   const versions: string[] = [];
   provider.answer((request, wire) => {
     versions.push(wire.streamId === 0 ? '1.1' : '2');
@@ -194,16 +200,18 @@ test('a client with http { version "1.1" } uses HTTP/1.1', async () => {
 
 test('a proxy carries HTTP/2', async () => {
   const proxy = await startConnectProxy(provider.port);
-  await serve({ MODEL_URL: 'https://model.example/v1', HTTPS_PROXY: proxy.url });
+  const own = await serve([], { MODEL_URL: 'https://model.example/v1', HTTPS_PROXY: proxy.url });
   const streams: number[] = [];
   provider.answer((request, wire) => {
     streams.push(wire.streamId);
     return reply('ok')(request, wire);
   });
-  expect(new Set((await callMany(20)).map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set((await callMany(20, { content: { text: 'hello' }, to: own })).map(({ status }) => status))).toEqual(
+    new Set([200]),
+  );
   expect(streams.every((id) => id > 0)).toBe(true);
   expect(proxy.targets.length).toBeLessThanOrEqual(WORKERS);
   expect(new Set(proxy.targets)).toEqual(new Set(['model.example:443']));
-  await server?.stop();
+  await own.stop();
   proxy.close();
 });

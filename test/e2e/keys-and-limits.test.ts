@@ -32,9 +32,12 @@ function Wait(name: string) -> string {
 const servers: RunningServer[] = [];
 
 let fake: FakeProvider;
+/** The key file of two teams, and their keys. */
+let teams: KeyFile;
 
 beforeAll(async () => {
   fake = await startFakeProvider();
+  teams = await createKeys(['team-a'], ['team-b']);
 });
 
 afterAll(() => fake.close());
@@ -44,8 +47,13 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
-/** Creates keys with the command line. Returns the file and the keys by name. */
-async function createKeys(...commands: ReadonlyArray<readonly string[]>): Promise<{ file: string; keys: string[] }> {
+interface KeyFile {
+  readonly file: string;
+  readonly keys: readonly string[];
+}
+
+/** Creates keys with the command line. Returns the file and the keys in their order. */
+async function createKeys(...commands: ReadonlyArray<readonly string[]>): Promise<KeyFile> {
   const file = join(temporaryFolder({}), 'keys.yaml');
   const keys: string[] = [];
   for (const args of commands) {
@@ -55,6 +63,12 @@ async function createKeys(...commands: ReadonlyArray<readonly string[]>): Promis
     keys.push(stdout.trim());
   }
   return { file, keys };
+}
+
+/** A copy of the key file of both teams, which a test can change. */
+function copiedKeys(): KeyFile {
+  const file = join(temporaryFolder({ 'keys.yaml': readFileSync(teams.file, 'utf8') }), 'keys.yaml');
+  return { file, keys: teams.keys };
 }
 
 async function start(flags: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
@@ -127,7 +141,7 @@ test('each key has its functions and its name, and no log line contains a key', 
 });
 
 test('callers with different keys do not share idempotency keys', async () => {
-  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const { file, keys } = copiedKeys();
   const [a = '', b = ''] = keys;
   const server = await start(['--keys', file]);
   const replayed = async (key: string): Promise<string | null> => {
@@ -145,7 +159,7 @@ test('callers with different keys do not share idempotency keys', async () => {
 });
 
 test('a changed key file reaches all workers without a dropped call, and a mistake keeps the old keys', async () => {
-  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const { file, keys } = copiedKeys();
   const [a = '', b = ''] = keys;
   const server = await start(['--keys', file]);
   const pids = async (): Promise<unknown> =>
@@ -199,8 +213,8 @@ function secondsLeft({ headers }: Answered): number {
 }
 
 test.each(['2', '4'])('a limit counts over %s workers, exactly', async (workers) => {
-  const LIMIT = 200;
-  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const LIMIT = 100;
+  const { file, keys } = copiedKeys();
   const [a = '', b = ''] = keys;
   limit(file, `requests_per_minute: ${LIMIT}`);
   const server = await start(['--keys', file, '--workers', workers, '--log-level', 'warn']);
@@ -227,7 +241,7 @@ test.each(['2', '4'])('a limit counts over %s workers, exactly', async (workers)
 });
 
 test('calls in flight count over all workers, and those of a worker that dies are free again', async () => {
-  const { file, keys } = await createKeys(['team-a'], ['team-b']);
+  const { file, keys } = copiedKeys();
   const [a = '', b = ''] = keys;
   limit(file, 'in_flight: 4');
   const server = await start(['--keys', file, '--workers', '2']);

@@ -9,7 +9,8 @@ import { startServer, type RunningServer } from '../support/running-server.ts';
 
 const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
-const CALLS = 200;
+/** A multiple of the calls at the same time. */
+const CALLS = 96;
 
 let server: RunningServer | undefined;
 let lone: ChildProcess | undefined;
@@ -76,7 +77,7 @@ test('on a full disk, svc loses log lines and no call', async () => {
 });
 
 test('with a closed stdout, svc loses log lines and no call', async () => {
-  server = await startServer({ from: SAMPLES });
+  server = await startServer({ from: SAMPLES, flags: ['--workers', '1'] });
   const { url, child } = server;
   child.stdout?.destroy();
   expect(await served(url)).toBe(CALLS);
@@ -85,7 +86,7 @@ test('with a closed stdout, svc loses log lines and no call', async () => {
 });
 
 test('a stalled reader of the log delays no call, and receives every line when it continues', async () => {
-  server = await startServer({ from: SAMPLES, flags: ['--log-level', 'debug'] });
+  server = await startServer({ from: SAMPLES, flags: ['--workers', '1', '--log-level', 'debug'] });
   const { url, child, output } = server;
   child.stdout?.pause();
   for (let turn = 0; turn < 3; turn += 1) expect(await served(url)).toBe(CALLS);
@@ -99,7 +100,7 @@ test('a stalled reader of the log delays no call, and receives every line when i
 });
 
 test('every line about a request has its id, whatever its outcome', async () => {
-  server = await startServer({ from: SAMPLES, flags: ['--log-level', 'debug'] });
+  server = await startServer({ from: SAMPLES, flags: ['--workers', '1', '--log-level', 'debug'] });
   const { url, output } = server;
   const given = { 'x-request-id': 'asked-for-1' };
   const json = { 'content-type': 'application/json' };
@@ -128,7 +129,7 @@ test('every line about a request has its id, whatever its outcome', async () => 
 });
 
 test('svc logs prints the lines of a running server, one for each call', async () => {
-  server = await startServer({ from: SAMPLES, flags: ['--log-content', 'none', '--slow', '1ms'] });
+  server = await startServer({ from: SAMPLES, flags: ['--workers', '1', '--log-content', 'none', '--slow', '1ms'] });
   await (await call(server.url, { 'x-request-id': 'slow-1' })).text();
   const { output } = server;
   await waitUntil('the call to be logged', () => output().includes('"requestId":"slow-1"'));

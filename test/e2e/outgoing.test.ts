@@ -46,7 +46,7 @@ afterAll(async () => {
 
 async function start(...flags: readonly string[]): Promise<void> {
   const env = { PROVIDER_URL: `${declared.url}/v1`, HTTP_PROXY: 'http://127.0.0.1:1' };
-  server = await startServer({ files: FILES, flags: ['--workers', '2', ...flags], env });
+  server = await startServer({ files: FILES, flags: ['--workers', '1', ...flags], env });
 }
 
 /** The value or the error code for these options, called from this machine or through a proxy. */

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -17,6 +17,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 // A program that uses svc as its users do: with the packed package in node_modules, and nothing else.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const TSC = join(ROOT, 'node_modules/.bin/tsc');
 const project = mkdtempSync(join(tmpdir(), 'svc-packed-'));
 const installed = join(project, 'node_modules/svc-functions');
 let packages: readonly string[] = [];
@@ -54,69 +55,32 @@ function documentedProgram(): string {
 
 const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--types', 'node'];
 
-test('the program in the documentation compiles strictly and prints the expected lines', () => {
-  writeFileSync(join(project, 'main.ts'), documentedProgram());
-  const target = ['--module', 'nodenext', '--target', 'es2023', ...STRICT];
-  run(join(ROOT, 'node_modules/.bin/tsc'), [...target, 'main.ts'], project);
-  const lines = run(process.execPath, ['main.js'], project).trimEnd().split('\n');
-  expect(lines[0]).toMatch(/^Ada Lovelace \d+$/u);
-  expect(lines.filter((line) => line.startsWith('so far:')).length).toBeGreaterThan(0);
-  expect(lines[1]).toMatch(/^(?:now|later)$/u);
-  expect(lines.filter((line) => line.startsWith('name: ')).length).toBeGreaterThan(0);
-  expect(lines).toContain('plausible: succeeded');
-  expect(lines.slice(-5)).toEqual([
-    'done: Ada Lovelace',
-    'Grace Hopper',
-    'Offline attempts: 1 cost: unknown',
-    expect.stringMatching(/^invalid_options .*There is no client "Nobody"/u),
-    'svc_options.client',
-  ]);
-});
-
-test('TypeScript refuses wrong uses of the library', () => {
-  writeFileSync(
-    join(project, 'wrong.ts'),
-    `import { ClientRegistry, loadFunctions } from 'svc-functions';
-const functions = loadFunctions({ form: './svc_src' });
-new ClientRegistry().setPrimary(1);
-const value = await functions.call('F', {});
-value.name;
-await functions.call('F', {}, { timeout: 1 });
-`,
-  );
-  const target = ['--module', 'nodenext', '--target', 'es2023', '--noEmit', '--pretty', 'false', ...STRICT];
-  let output = '';
-  try {
-    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), [...target, 'wrong.ts'], { cwd: project, encoding: 'utf8' });
-  } catch (error) {
-    output = String((error as { readonly stdout: unknown }).stdout);
-  }
-  const lines = [...output.matchAll(/^wrong\.ts\((\d+),/gmu)].map(([, line]) => Number(line));
-  expect([...new Set(lines)]).toEqual([2, 3, 5, 6]);
-});
-
-/** Compiles a module in the project, and returns the lines with errors. */
-function linesWithErrors(name: string, module: string): readonly number[] {
-  writeFileSync(join(project, `${name}.ts`), module);
-  const target = ['--module', 'nodenext', '--target', 'es2023', '--noEmit', '--pretty', 'false', ...STRICT];
-  try {
-    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), [...target, `${name}.ts`], { cwd: project, encoding: 'utf8' });
-    return [];
-  } catch (error) {
-    const output = String((error as { readonly stdout: unknown }).stdout);
-    const lines = [...output.matchAll(new RegExp(`^${name}\\.ts\\((\\d+),`, 'gmu'))].map(([, line]) => Number(line));
-    return [...new Set(lines)];
-  }
-}
-
 const TYPED = `import { loadFunctions } from 'svc-functions';
 import type { CallSettings, TypedFunctions } from 'svc-functions';
 import type { Functions, Resume, Ticket } from './svc.js';
 const functions: TypedFunctions<Functions> = loadFunctions<Functions>({ from: './svc_src' });
 `;
 
-test('typed functions accept what the definitions allow', () => {
-  const module = `${TYPED}
+const RESOLVED = `import { loadFunctions, type CallSettings, type FunctionEvent } from 'svc-functions';
+const settings: CallSettings = { timeoutMs: 1000 };
+export async function first(): Promise<string> {
+  const functions = loadFunctions({ from: './svc_src' });
+  const { name } = await functions.call<{ name: string }>('ExtractResume', { resume: '' }, settings);
+  return name;
+}
+export type Event = FunctionEvent<string>;
+`;
+
+/** The modules that TypeScript compiles together. */
+const MODULES = {
+  'wrong.ts': `import { ClientRegistry, loadFunctions } from 'svc-functions';
+const functions = loadFunctions({ form: './svc_src' });
+new ClientRegistry().setPrimary(1);
+const value = await functions.call('F', {});
+value.name;
+await functions.call('F', {}, { timeout: 1 });
+`,
+  'typed.ts': `${TYPED}
 const settings: CallSettings = { client: 'Offline', timeoutMs: 1000 };
 const resume: Resume = await functions.call('ExtractResume', { resume: '' }, settings);
 const category: 'Billing' | 'Outage' | 'HowTo' | 'Other' = await functions.call('ClassifyTicket', { message: '' });
@@ -133,12 +97,8 @@ for await (const event of functions.stream('TriageTicket', { message: '' })) {
 const names: readonly ('Chat' | 'ReadContact' | 'ReadDocument' | 'CountLanguages' | 'ExtractResume' | 'ClassifyTicket' | 'TriageTicket')[] = functions.functionNames;
 console.log(names);
 await functions.close();
-`;
-  expect(linesWithErrors('typed', module)).toEqual([]);
-});
-
-test('TypeScript refuses wrong names, arguments and uses of results of typed functions', () => {
-  const module = `${TYPED}const ok = await functions.call('ExtractResume', { resume: '' });
+`,
+  'mistyped.ts': `${TYPED}const ok = await functions.call('ExtractResume', { resume: '' });
 await functions.call('ExtractResme', { resume: '' });
 await functions.call('ExtractResume', {});
 await functions.call('ExtractResume', { resume: 5 });
@@ -155,8 +115,51 @@ for await (const event of functions.stream('ExtractResume', { resume: '' })) {
   if (event.type === 'end') console.log(wrong);
 }
 loadFunctions<{ F: string }>({ from: './svc_src' });
-`;
-  expect(linesWithErrors('mistyped', module)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21]);
+`,
+  'module.mts': RESOLVED,
+  'module.cts': RESOLVED,
+};
+
+/** The lines with errors in each file, after one run of TypeScript over the documented program and all modules. */
+const errors = new Map<string, number[]>();
+
+beforeAll(() => {
+  const sources = { 'main.ts': documentedProgram(), ...MODULES };
+  for (const [name, text] of Object.entries(sources)) writeFileSync(join(project, name), text);
+  // Without --skipLibCheck, TypeScript checks the declarations too. It writes the programs, although some modules have errors.
+  const flags = ['--module', 'nodenext', '--target', 'es2023', '--pretty', 'false', ...STRICT];
+  const { stdout } = spawnSync(TSC, [...flags, ...Object.keys(sources)], { cwd: project, encoding: 'utf8' });
+  for (const [, file = '', line] of stdout.matchAll(/^(\S+?)(?:\((\d+),\d+\))?: error/gmu)) {
+    errors.set(file, [...new Set([...(errors.get(file) ?? []), Number(line)])]);
+  }
+});
+
+test('the documented program and typed functions compile strictly, types resolve in both module systems, and declarations are complete', () => {
+  expect([...errors.keys()].toSorted()).toEqual(['mistyped.ts', 'wrong.ts']);
+});
+
+test('the program in the documentation prints the expected lines', () => {
+  const lines = run(process.execPath, ['main.js'], project).trimEnd().split('\n');
+  expect(lines[0]).toMatch(/^Ada Lovelace \d+$/u);
+  expect(lines.filter((line) => line.startsWith('so far:')).length).toBeGreaterThan(0);
+  expect(lines[1]).toMatch(/^(?:now|later)$/u);
+  expect(lines.filter((line) => line.startsWith('name: ')).length).toBeGreaterThan(0);
+  expect(lines).toContain('plausible: succeeded');
+  expect(lines.slice(-5)).toEqual([
+    'done: Ada Lovelace',
+    'Grace Hopper',
+    'Offline attempts: 1 cost: unknown',
+    expect.stringMatching(/^invalid_options .*There is no client "Nobody"/u),
+    'svc_options.client',
+  ]);
+});
+
+test('TypeScript refuses wrong uses of the library', () => {
+  expect(errors.get('wrong.ts')).toEqual([2, 3, 5, 6]);
+});
+
+test('TypeScript refuses wrong names, arguments and uses of results of typed functions', () => {
+  expect(errors.get('mistyped.ts')).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17, 19, 21]);
 });
 
 test('an optional argument can be undefined when a program runs', async () => {
@@ -223,26 +226,13 @@ console.log(Object.keys(required).every((name) => required[name] === imported[na
 });
 
 const SETTINGS = [
-  ['nodenext', 'module.mts', ['--module', 'nodenext']],
-  ['nodenext in a CommonJS module', 'module.cts', ['--module', 'nodenext']],
   ['node16 in a CommonJS module', 'module16.cts', ['--module', 'node16', '--target', 'es2023']],
   ['bundler', 'bundled.ts', ['--module', 'preserve', '--moduleResolution', 'bundler']],
 ] as const;
 
 test.each(SETTINGS)('types resolve with %s, and declarations are complete', (_setting, file, flags) => {
-  const module = `import { loadFunctions, type CallSettings, type FunctionEvent } from 'svc-functions';
-const settings: CallSettings = { timeoutMs: 1000 };
-export async function first(): Promise<string> {
-  const functions = loadFunctions({ from: './svc_src' });
-  const { name } = await functions.call<{ name: string }>('ExtractResume', { resume: '' }, settings);
-  return name;
-}
-export type Event = FunctionEvent<string>;
-`;
-  writeFileSync(join(project, file), module);
-  // Without --skipLibCheck, TypeScript checks the declarations too.
-  const output = run(join(ROOT, 'node_modules/.bin/tsc'), [...flags, '--noEmit', ...STRICT, file], project);
-  expect(output).toBe('');
+  writeFileSync(join(project, file), RESOLVED);
+  expect(run(TSC, [...flags, '--noEmit', ...STRICT, file], project)).toBe('');
 });
 
 test('the command in the package writes a first function, and its tests pass', () => {

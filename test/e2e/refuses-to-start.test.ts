@@ -61,7 +61,7 @@ test('a generator of another version refuses the start and names the file; --no-
   expect(run.code).toBe(1);
   expect(run.stderr).toContain('generators.svc');
   expect(run.stderr).toContain('99.1.0');
-  const server = await startServer({ from, flags: ['--no-version-check'] });
+  const server = await startServer({ from, flags: ['--workers', '1', '--no-version-check'] });
   servers.push(server);
   expect((await fetch(`${server.url}/_debug/ping`)).status).toBe(200);
 });
@@ -88,7 +88,7 @@ test.each([['--port'], ['--port', '0', '--metrics-port']])(
 
 test('a port that another svc serves is refused, and the first continues', async () => {
   const from = temporaryFolder({ 'a.svc': HI_FUNCTION });
-  const first = await startServer({ from });
+  const first = await startServer({ from, flags: ['--workers', '1'] });
   servers.push(first);
   const run = await runSvc(['serve', '--from', from, '--port', String(first.port), '--no-dotenv']);
   expect(run.code).toBe(1);

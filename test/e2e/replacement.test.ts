@@ -11,7 +11,7 @@ const FILES = {
   'main.svc': `
 client<llm> Quick {
   provider offline
-  options { latency_ms 5 }
+  options { latency_ms 50 }
 }
 function Hi(name: string) -> string {
   client Quick
@@ -71,13 +71,21 @@ test.concurrent.for(REASONS)(
 );
 
 test('SIGHUP while the server starts does not end it; it reloads once it serves', async () => {
-  const started = await start({ files: FILES, onSpawn: (child) => void signalEarly(child, 'SIGHUP') });
+  const started = await start({
+    files: FILES,
+    flags: ['--workers', '1'],
+    onSpawn: (child) => void signalEarly(child, 'SIGHUP'),
+  });
   await waitUntil('the reload', () => started.output().includes('the definitions did not change'));
   expect((await call(started, 'Hi')).status).toBe(200);
 });
 
 test('SIGTERM while the server starts ends it with exit code 0', async () => {
-  const starting = startServer({ files: FILES, onSpawn: (child) => void signalEarly(child, 'SIGTERM') });
+  const starting = startServer({
+    files: FILES,
+    flags: ['--workers', '1'],
+    onSpawn: (child) => void signalEarly(child, 'SIGTERM'),
+  });
   await expect(starting).rejects.toThrow('ended with 0');
 });
 
@@ -104,7 +112,7 @@ test('a reload that is requested during another one is not lost, and unused prog
 test('a reload reads the variables of .env, and keeps their values out of the log', async () => {
   const folder = temporaryFolder({ ...FILES, 'keyed.svc': KEYED, '.env': 'OTHER=1\n' });
   const dotenv = ['--dotenv', '--dotenv-path', join(folder, '.env')];
-  const started = await start({ from: folder, flags: [...dotenv, '--log-level', 'debug'] });
+  const started = await start({ from: folder, flags: ['--workers', '1', ...dotenv, '--log-level', 'debug'] });
   expect(await failureOf(call(started, 'Ask'))).toBe('missing_credential');
   writeFileSync(join(folder, '.env'), 'OTHER=1\nLATE_KEY=canary-7f3a9c\n');
   started.child.kill('SIGHUP');

@@ -13,7 +13,7 @@ beforeAll(async () => {
   fake = await startFakeProvider();
   server = await startServer({
     files: RESUME_FILES,
-    flags: ['--features', 'beta'],
+    flags: ['--workers', '1', '--features', 'beta'],
     env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' },
   });
 });

@@ -19,7 +19,11 @@ let locked: RunningServer;
 
 beforeAll(async () => {
   open = await startServer({ from: SAMPLES });
-  locked = await startServer({ from: SAMPLES, flags: ['--transport', 'node'], env: { SVC_PASSWORD: KEY } });
+  locked = await startServer({
+    from: SAMPLES,
+    flags: ['--workers', '1', '--transport', 'node'],
+    env: { SVC_PASSWORD: KEY },
+  });
 });
 
 afterAll(async () => {

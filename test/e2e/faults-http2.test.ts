@@ -1,0 +1,3 @@
+import { testServedFaults } from './test-served-faults.ts';
+
+testServedFaults('node', '2');

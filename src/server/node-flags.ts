@@ -30,8 +30,9 @@ export function nodeFlags({ cores, maxWorkerMemoryBytes }: Config): readonly str
     `--max-semi-space-size=${SEMI_SPACE_MB}`,
     `--heap-growing-percent=${HEAP_GROWING_PERCENT}`,
     `--v8-pool-size=${Math.min(MAX_V8_THREADS, cores)}`,
-    // Provides gc(), which idle workers call.
-    '--expose-gc',
+    // Idle workers collect garbage by themselves: see idle-memory.ts, which calls a function that is experimental.
+    '--no-memory-reducer',
+    '--disable-warning=ExperimentalWarning',
   ];
   if (maxWorkerMemoryBytes > 0) flags.push(`--max-old-space-size=${Math.ceil(maxWorkerMemoryBytes / MIB)}`);
   return flags;

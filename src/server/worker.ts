@@ -20,7 +20,7 @@ import { createServices, replaceKeys, type HttpServices } from './http/http-serv
 import { createPlayground, type Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
-import { IdleMemory } from './idle-memory.ts';
+import { collectGarbage, IdleMemory } from './idle-memory.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
@@ -98,7 +98,7 @@ class Worker {
   #beats = 0;
   #counted = -1;
   #requests = 0;
-  readonly #idleMemory = new IdleMemory(() => gc?.());
+  readonly #idleMemory = new IdleMemory(collectGarbage);
   /** Bodies of calls and streams since the last heartbeat. */
   #bodies = 0;
 

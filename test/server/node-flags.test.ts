@@ -31,11 +31,6 @@ test('Node accepts all the flags', () => {
   expect(run.status).toBe(7);
 });
 
-test('gc() exists in a worker', () => {
-  const run = spawnSync(process.execPath, [...nodeFlags(configOf(2)), '--eval', 'gc(); process.exit(7)']);
-  expect(run.status).toBe(7);
-});
-
 test.each(['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_'])('svc sets %s unless the environment does', (name) => {
   expect(Number(workerVariables(configOf(2))[name])).toBeGreaterThan(0);
   expect(workerVariables(configOf(2, undefined, { [name]: '8' }))[name]).toBe('8');

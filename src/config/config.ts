@@ -1,8 +1,8 @@
 import type { KeyFile } from './key-file.ts';
 import type { PriceList } from '../schema/price-list.ts';
 import type { Setting } from './setting.ts';
+import { ANSWERS_SETTINGS } from './settings/answers.ts';
 import { DEFINITIONS_SETTINGS } from './settings/definitions.ts';
-import { KEPT_ANSWERS_SETTINGS } from './settings/kept-answers.ts';
 import { LIMITS_SETTINGS } from './settings/limits.ts';
 import { LISTENING_SETTINGS } from './settings/listening.ts';
 import { LOGGING_SETTINGS } from './settings/logging.ts';
@@ -42,7 +42,7 @@ export const SETTINGS = {
   ...DEFINITIONS_SETTINGS,
   ...LISTENING_SETTINGS,
   ...LIMITS_SETTINGS,
-  ...KEPT_ANSWERS_SETTINGS,
+  ...ANSWERS_SETTINGS,
   ...PROCESSES_SETTINGS,
   ...SECURITY_SETTINGS,
   ...LOGGING_SETTINGS,

@@ -1,12 +1,11 @@
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type ListenOptions, type Server } from 'node:net';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
-import { isHeldByThisUser } from './socket-owner.ts';
 
 /** Ports that no other svc can claim until `release`. */
-export interface PortClaims {
+interface PortClaims {
   /** In the order of the request; each 0 is replaced by a free port. */
   readonly ports: readonly number[];
   readonly release: () => void;
@@ -28,7 +27,7 @@ export async function claimPorts(host: string, ports: readonly number[]): Promis
 }
 
 /** A port that no other svc can claim until `release`. */
-export interface PortClaim {
+interface PortClaim {
   readonly port: number;
   readonly release: () => void;
 }
@@ -161,5 +160,50 @@ function reasonOf(error: NodeJS.ErrnoException, host: string): string {
       return `the host name "${host}" cannot be resolved`;
     default:
       return error.message;
+  }
+}
+
+// --- the owner of a socket -------------------------------------------------------------------------------------------
+
+/**
+ * True if a process of this user holds the abstract Unix socket `\0name`. Anyone can bind such a name, and Node does not
+ * report who did: the kernel lists the socket in /proc/net/unix, and each process that holds it has a link to it. False if
+ * svc cannot determine this, as for a process in another container.
+ */
+export function isHeldByThisUser(name: string, proc = '/proc'): boolean {
+  const links = new Set(inodesOf(name, proc).map((inode) => `socket:[${inode}]`));
+  if (links.size === 0) return false;
+  return tryRead(() => readdirSync(proc), []).some((pid) => /^\d+$/u.test(pid) && holdsAny(join(proc, pid), links));
+}
+
+/**
+ * Columns: number, references, protocol, flags, type, state, inode, and the path, in which `@` represents a zero byte. Some
+ * versions of Node fill the name with zero bytes.
+ */
+function inodesOf(name: string, proc: string): readonly string[] {
+  const lines = tryRead(() => readFileSync(join(proc, 'net/unix'), 'utf8'), '').split('\n');
+  return lines
+    .map((line) => line.trim().split(' '))
+    .flatMap((columns) => {
+      const [inode, path] = columns.filter((column) => column !== '').slice(6);
+      return path?.replace(/@+$/u, '') === `@${name}` && inode !== undefined ? [inode] : [];
+    });
+}
+
+/** The links of another user's process are unreadable, except to root. */
+function holdsAny(folderOfProcess: string, links: ReadonlySet<string>): boolean {
+  if (tryRead(() => statSync(folderOfProcess).uid, -1) !== process.geteuid?.()) return false;
+  const folder = join(folderOfProcess, 'fd');
+  return tryRead(() => readdirSync(folder), []).some((fd) =>
+    links.has(tryRead(() => readlinkSync(join(folder, fd)), '')),
+  );
+}
+
+/** Processes end, and files close, while they are listed. */
+function tryRead<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch {
+    return otherwise;
   }
 }

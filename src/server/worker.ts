@@ -17,7 +17,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBodyBudget, type BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, replaceKeys, type HttpServices } from './http/http-services.ts';
-import { createPlayground, type Playground } from './http/playground/playground.ts';
+import { ProgramPlayground, type Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
 import { collectGarbage, IdleMemory } from './idle-memory.ts';
@@ -388,7 +388,7 @@ async function loadPlayground({ config, version }: Start, program: Program): Pro
   const { describeProgram } = await import('./http/playground/describe-program.ts');
   const { clientRegistry, title } = config;
   const facts = { title, version, clientRegistry, missing: new Map(missing) };
-  return createPlayground(() => describeProgram(program, facts));
+  return new ProgramPlayground(() => describeProgram(program, facts));
 }
 
 /** A fraction of the memory of a worker: with its copies, and until V8 collects them, a reply takes up to 20 times its size. */

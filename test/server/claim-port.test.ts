@@ -5,8 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { claimPort, lockFile } from '../../src/server/claim-port.ts';
-import { isHeldByThisUser } from '../../src/server/socket-owner.ts';
+import { claimPort, isHeldByThisUser, lockFile } from '../../src/server/claim-port.ts';
 
 it.each(['linux', 'darwin'] as const)(
   'on %s it chooses a port for 0, and holds it against a second svc',

@@ -1,9 +1,15 @@
-import type { IParserErrorMessageProvider, TokenType } from 'chevrotain';
+import {
+  EmbeddedActionsParser,
+  isRecognitionException,
+  tokenLabel,
+  tokenMatcher,
+  type IParserErrorMessageProvider,
+  type TokenType,
+} from 'chevrotain';
 import { countUpTo } from '../../base/count-up-to.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Span } from '../../diagnostics/span.ts';
-import { EmbeddedActionsParser, isRecognitionException, tokenLabel, tokenMatcher } from 'chevrotain';
 import type { NameNode } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 

@@ -1,5 +1,4 @@
-import type { IToken, TokenType } from 'chevrotain';
-import { createToken, Lexer } from 'chevrotain';
+import { createToken, Lexer, type IToken, type TokenType } from 'chevrotain';
 
 /**
  * A token of a definition file. White space and comments are tokens too, so that the joined images are the source, but

@@ -1,7 +1,7 @@
-import { CALLS_OF_ALL_WORKERS, NO_DEFAULT, setting } from '../setting.ts';
-import { MIB, duration, keyword, nonEmptyString, share, size, wholeNumber } from '../setting-values.ts';
+import { CALLS_OF_ALL_WORKERS, setting } from '../setting.ts';
+import { MIB, duration, keyword, share, size, wholeNumber } from '../setting-values.ts';
 
-/** The limits of requests, and their answers. */
+/** The limits of requests. */
 export const LIMITS_SETTINGS = {
   requestTimeoutMs: setting({
     flag: '--request-timeout <duration>',
@@ -64,29 +64,5 @@ export const LIMITS_SETTINGS = {
     help: 'Whether fallback and round-robin clients pass over members that keep failing: on or off',
     parse: keyword('on', 'off'),
     default: 'on',
-  }),
-  partialIntervalMs: setting({
-    flag: '--partial-interval <duration>',
-    variable: 'SVC_PARTIAL_INTERVAL',
-    group: 'Answers',
-    help: 'Shortest time between two partial results of a stream; 0 sends every change',
-    parse: duration(0),
-    default: '50ms',
-  }),
-  onLoss: setting({
-    flag: '--on-loss <policy>',
-    variable: 'SVC_ON_LOSS',
-    group: 'Answers',
-    help: 'Accept or refuse values that lack a part of the reply; a request can override this setting',
-    parse: keyword('accept', 'refuse'),
-    default: 'accept',
-  }),
-  prices: setting({
-    flag: '--prices <file>',
-    variable: 'SVC_PRICES',
-    group: 'Answers',
-    help: 'The file with the prices of models, in YAML or JSON, for the cost of calls',
-    parse: nonEmptyString('the path of a file'),
-    default: NO_DEFAULT,
   }),
 };

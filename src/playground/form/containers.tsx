@@ -1,14 +1,14 @@
-import { useState } from 'preact/hooks';
 import type { VNode } from 'preact';
-import { isJsonObject, ownValue, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { Type } from '../../schema/type.ts';
+import { useState } from 'preact/hooks';
+import { isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../base/json.ts';
 import { typeText } from '../../schema/type-text.ts';
-import { initialValue, withMember } from '../data/argument-values.ts';
+import type { Type, UnionType } from '../../schema/type.ts';
+import { initialValue, memberOf, withMember } from '../data/argument-values.ts';
 import { childPath } from '../data/diff-values.ts';
-import { targetOf } from '../data/types.ts';
+import { presentMembers, targetOf } from '../data/types.ts';
 import { Icon } from '../widgets/icon.tsx';
 import { FieldError } from './field-error.tsx';
-import { inputId, useForm, type FieldProps } from './form-context.ts';
+import { type FieldProps, inputId, useForm } from './form-context.ts';
 
 type OfKind<Kind extends Type['kind']> = FieldProps<Extract<Type, { readonly kind: Kind }>>;
 
@@ -193,4 +193,49 @@ function freshKey(object: JsonObject): string {
   let number = Object.keys(object).length + 1;
   while (Object.hasOwn(object, `key${number}`)) number += 1;
   return `key${number}`;
+}
+
+/** A value of one of several types, which the user selects. */
+export function UnionValue({ type, value, onChange, path }: FieldProps<UnionType>): VNode {
+  const { Value, types } = useForm();
+  const members = presentMembers(type);
+  const [only] = members;
+  if (members.length === 1 && only !== undefined) {
+    return <Value type={only} value={value} onChange={onChange} path={path} />;
+  }
+  const at = value === undefined ? -1 : memberOf(members, value, types);
+  const member = members[at];
+  // The selected literal is the value itself.
+  const isChoice = members.every(({ kind }) => kind === 'literal');
+  const select = (index: number): void => {
+    const next = members[index];
+    if (next !== undefined) onChange(kept(value, next) ?? initialValue(next, types));
+  };
+  return (
+    <div class="stack-tight">
+      <select
+        class="input select-input union-select"
+        {...(isChoice ? { id: inputId(path) } : { 'aria-label': `Type of ${path}` })}
+        value={String(at)}
+        onChange={(event) => select(Number(event.currentTarget.value))}
+      >
+        {at < 0 ? <option value="-1">Select</option> : null}
+        {members.map((each, index) => (
+          <option key={index} value={String(index)}>
+            {typeText(each)}
+          </option>
+        ))}
+      </select>
+      {member === undefined || isChoice ? null : <Value type={member} value={value} onChange={onChange} path={path} />}
+    </div>
+  );
+}
+
+/** Keeps what the user typed when the type changes between a string and a number. */
+function kept(value: JsonValue | undefined, next: Type): JsonValue | undefined {
+  if (next.kind === 'string' && typeof value === 'number') return String(value);
+  if ((next.kind !== 'int' && next.kind !== 'float') || typeof value !== 'string' || value.trim() === '')
+    return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) && (next.kind === 'float' || Number.isInteger(number)) ? number : undefined;
 }

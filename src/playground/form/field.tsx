@@ -4,12 +4,11 @@ import { typeText } from '../../schema/type-text.ts';
 import { initialValue } from '../data/argument-values.ts';
 import { isOptional, targetOf } from '../data/types.ts';
 import { Icon } from '../widgets/icon.tsx';
-import { ClassInputs, ListItems, MapEntries } from './containers.tsx';
+import { ClassInputs, ListItems, MapEntries, UnionValue } from './containers.tsx';
 import { FieldError } from './field-error.tsx';
 import { inputId, useForm, type FieldProps, type LabelledProps } from './form-context.ts';
 import { MediaInput } from './media-input.tsx';
 import { BoolInput, EnumInput, LiteralValue, NumberInput, StringInput } from './scalar-inputs.tsx';
-import { UnionValue } from './union-value.tsx';
 
 /** A field with its name, its type, its description, and what the server reports about it. */
 export function Field(props: LabelledProps): VNode {

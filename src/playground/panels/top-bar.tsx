@@ -1,10 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import type { PlaygroundDocument } from '../../schema/playground-document.ts';
 import type { Server } from '../state/use-server.ts';
 import { CopyButton } from '../widgets/copy-button.tsx';
 import { Icon } from '../widgets/icon.tsx';
-import { changeTheme } from '../state/theme.ts';
 
 interface TopBarProps {
   readonly server: Server;
@@ -48,4 +47,17 @@ function ServerStatus({ server }: { readonly server: Server }): VNode {
       {failed ? problem.message : reloads > seen ? 'Definitions reloaded' : ''}
     </span>
   );
+}
+
+/** The name under which `/docs` keeps the user's choice too. */
+const NAME = 'svc-theme';
+
+/** Changes between dark and light; `theme.js` applies the choice before the first paint. */
+function changeTheme(): void {
+  const dark = document.documentElement.classList.toggle('dark-mode');
+  try {
+    localStorage.setItem(NAME, dark ? 'dark' : 'light');
+  } catch {
+    // Storage is off: the choice lasts until the user leaves the page.
+  }
 }

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../base/json.ts';
 import { growth, type Run, type RunChange } from '../data/run.ts';
-import { answerOf, networkProblem, errorBodyOf, type ServerConnection } from './connection.ts';
-import { readEvents } from './read-events.ts';
-import type { ExplainedReply, ErrorBody, StreamEvent, Trace, TracedValue } from './wire.ts';
+import { answerOf, errorBodyOf, networkProblem, type ServerConnection } from './connection.ts';
+import type { ErrorBody, ExplainedReply, StreamEvent, Trace, TracedValue } from './wire.ts';
 
 /** A request to run a function. */
-export interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
+interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
   readonly connection: ServerConnection;
   /** The arguments, with options that ask for the trace. */
   readonly body: JsonObject;
@@ -13,7 +12,7 @@ export interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
 }
 
 /** Called with each change of the run. */
-export type ChangeRun = (change: RunChange | ((run: Run) => RunChange)) => void;
+type ChangeRun = (change: RunChange | ((run: Run) => RunChange)) => void;
 
 /** Runs a function, then asks how svc read the reply. Never rejects. */
 export async function runFunction(request: RunRequest, change: ChangeRun): Promise<void> {
@@ -90,4 +89,19 @@ async function explain(
   const answer = await connection.post<ExplainedReply>(`parse/${functionName}`, { text, explain: true }, signal);
   const explanation = answer.ok ? answer.value.explanation : answer.problem.explanation;
   if (explanation !== undefined) change({ explanation });
+}
+
+/** Reads the data of server-sent events from a response; calls `take` with each as soon as it is complete. */
+async function readEvents(body: ReadableStream<Uint8Array>, take: (data: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let rest = '';
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    const events = (rest + decoder.decode(chunk.value, { stream: true })).split('\n\n');
+    rest = events.pop() ?? '';
+    for (const event of events) {
+      const lines = event.split('\n').filter((line) => line.startsWith('data:'));
+      if (lines.length > 0) take(lines.map((line) => line.slice(5).trimStart()).join('\n'));
+    }
+  }
 }

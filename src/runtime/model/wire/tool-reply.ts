@@ -1,4 +1,4 @@
-import { rawValueAt } from './raw-value.ts';
+import { rawValueAt } from '../../../base/json-text.ts';
 import type { ReplyDetails } from './reply-format.ts';
 
 /**

@@ -1,8 +1,14 @@
 import type { RE2JS } from 're2js';
 import { TemplateFault } from '../template-fault.ts';
 import type { Work } from '../values/work.ts';
-import { loadRe2 } from './pattern-classes.ts';
-import { MARKS, START_MARKS, translatePattern } from './translate-pattern.ts';
+import {
+  assertPosixClass,
+  isClassEscape,
+  loadRe2,
+  malformedPattern,
+  translateEscape,
+  translateSetEscape,
+} from './pattern-classes.ts';
 
 /** Compiled patterns to keep. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
 const MAX_COMPILED = 50;
@@ -56,4 +62,216 @@ function markBoundaries(text: string): string {
     wasWord = isWord;
   }
   return marked + marks.charAt(Number(wasWord));
+}
+
+// --- translation -----------------------------------------------------------------------------------------------------
+
+/** A pattern in the syntax of RE2. */
+interface TranslatedPattern {
+  readonly source: string;
+  /** About how many instructions RE2 compiles it to. */
+  readonly size: number;
+  /** Classes like `\w` and `\p{L}` in it; RE2 reads hundreds of ranges for each. */
+  readonly classes: number;
+}
+
+/** Counted repetitions are copies: this bounds the time and memory that one pattern takes. */
+const MAX_SIZE = 5000;
+/** Characters of a pattern: twice what the longest patterns for email addresses have. */
+const MAX_LENGTH = 10_000;
+/** Classes of a pattern: compiling one takes about 0.1 ms. */
+const MAX_CLASSES = 200;
+/** Groups inside groups, as in Rust's regex crate. */
+const MAX_NESTING = 250;
+/** The largest count in `{n,m}` that RE2 accepts. */
+const MAX_COUNT = 1000;
+
+const ESCAPE = String.raw`\\(?:[pP](?:\{[^}]*\}|.)|[xu]\{[^}]*\}|x[^]{0,2}|u[^]{0,4}|[^]?)`;
+const GROUP = String.raw`\(\?P?<[A-Za-z_]\w*>|\(\?[A-Za-z-]*[:)]|\(\??`;
+const QUANTIFIER = String.raw`[*+?]\??|\{\d+(?:,\d*)?\}\??`;
+/** One token outside brackets; the start of a set includes a first "]", which is literal. */
+const TOKEN = new RegExp(String.raw`${ESCAPE}|${GROUP}|${QUANTIFIER}|\[\^?\]?|[^]`, 'uy');
+/** One token inside brackets. */
+const SET_TOKEN = new RegExp(String.raw`${ESCAPE}|\[:\^?\w*:\]|&&|[^]`, 'uy');
+const ASSERTION = /^(?:[$^]|\\[AzbB])$/u;
+
+/** Marks between characters, first those before the first one. The second of each pair: a word begins or ends there. */
+const START_MARKS = '\ufdd0\ufdd1';
+const MARKS = '\ufdd2\ufdd3';
+
+/**
+ * Translates a regular expression from the syntax of Rust's regex crate (https://docs.rs/regex/latest/regex/#syntax) to that of
+ * RE2 (https://github.com/google/re2/wiki/Syntax). In Rust, `\d`, `\s` and `\w` cover Unicode, `\u` is an escape, properties
+ * have long names, and repetitions can be repeated.
+ */
+function translatePattern(pattern: string, options: { readonly marked: boolean }): TranslatedPattern {
+  if (pattern.length > MAX_LENGTH) throw tooLarge();
+  return new PatternTranslator(pattern, options.marked).translate();
+}
+
+interface OpenGroup {
+  readonly start: number;
+  readonly outerSize: number;
+  readonly multiLine: boolean;
+}
+
+class PatternTranslator {
+  readonly #pattern: string;
+  readonly #marked: boolean;
+  readonly #output: string[] = [];
+  readonly #groups: OpenGroup[] = [];
+  #at = 0;
+  #multiLine = false;
+  #classes = 0;
+  /** Size of the innermost open group so far. */
+  #size = 0;
+  /** What the next quantifier repeats. */
+  #atom: { readonly start: number; readonly size: number; readonly repeated: boolean } | undefined;
+
+  constructor(pattern: string, marked: boolean) {
+    this.#pattern = pattern;
+    this.#marked = marked;
+  }
+
+  translate(): TranslatedPattern {
+    while (this.#at < this.#pattern.length) this.#token(this.#next(TOKEN));
+    const source = this.#output.join('');
+    return {
+      source: this.#marked ? `(?<=[${START_MARKS}${MARKS}])(?:${source})` : source,
+      size: this.#size,
+      classes: this.#classes,
+    };
+  }
+
+  #next(tokens: RegExp): string {
+    tokens.lastIndex = this.#at;
+    const token = tokens.exec(this.#pattern)?.[0];
+    if (token === undefined) throw malformedPattern();
+    this.#at = tokens.lastIndex;
+    if (isClassEscape(token)) this.#classes += 1;
+    if (this.#classes > MAX_CLASSES) throw tooLarge();
+    return token;
+  }
+
+  #token(token: string): void {
+    const first = token.charAt(0);
+    if (ASSERTION.test(token)) this.#addAtom(this.#marked ? this.#markedAssertion(token) : token);
+    else if (first === '\\') this.#addCharacter(translateEscape(token));
+    else if (first === '[') this.#addCharacter(this.#brackets(token));
+    else if (first === '(') this.#openGroup(token);
+    else if (first === ')') this.#closeGroup();
+    else if (isQuantifier(token)) this.#repeat(token);
+    else if (first === '|') this.#addOther(token);
+    else this.#addCharacter(token);
+  }
+
+  /** Whatever matches one character. */
+  #addCharacter(text: string): void {
+    this.#addAtom(this.#marked ? `(?:${text}[${MARKS}])` : text);
+  }
+
+  #addAtom(text: string): void {
+    this.#atom = { start: this.#output.length, size: 1, repeated: false };
+    this.#output.push(text);
+    this.#grow(1);
+  }
+
+  #markedAssertion(token: string): string {
+    if (token === '\\b') return isAfter('[\ufdd1\ufdd3]');
+    if (token === '\\B') return isAfter('[\ufdd0\ufdd2]');
+    if (token === '^' && this.#multiLine) return isAfter(`(?:[${START_MARKS}]|\\n[${MARKS}])`);
+    return token === '^' || token === '\\A' ? isAfter(`[${START_MARKS}]`) : token;
+  }
+
+  #addOther(text: string): void {
+    this.#atom = undefined;
+    this.#output.push(text);
+  }
+
+  #grow(size: number): void {
+    this.#size += size;
+    if (this.#size > MAX_SIZE) throw tooLarge();
+  }
+
+  #openGroup(token: string): void {
+    const flags = token.length > 2 && /[:)]$/u.test(token) ? flagsOf(token) : undefined;
+    const outer = this.#multiLine;
+    if (flags !== undefined) this.#multiLine = flags.multiLine ?? outer;
+    if (token.endsWith(')')) return this.#addOther(flags?.text ?? '');
+    if (this.#groups.length >= MAX_NESTING) throw new TemplateFault('the regular expression is nested too deeply');
+    this.#groups.push({ start: this.#output.length, outerSize: this.#size, multiLine: outer });
+    this.#addOther(flags?.text ?? assertGroup(token));
+    this.#size = 2;
+  }
+
+  #closeGroup(): void {
+    const group = this.#groups.pop();
+    if (group === undefined) throw malformedPattern();
+    this.#output.push(')');
+    this.#multiLine = group.multiLine;
+    this.#atom = { start: group.start, size: this.#size, repeated: false };
+    this.#size = group.outerSize;
+    this.#grow(this.#atom.size);
+  }
+
+  #repeat(token: string): void {
+    const atom = this.#atom;
+    if (atom === undefined) throw malformedPattern();
+    const { start } = atom;
+    if (atom.repeated) this.#output.push(`(?:${this.#output.splice(start).join('')})`);
+    this.#output.push(token);
+    const added = atom.size * (copiesOf(token) - 1) + 1;
+    this.#atom = { start, size: atom.size + added, repeated: true };
+    this.#grow(added);
+  }
+
+  #brackets(head: string): string {
+    const items = [head];
+    for (let token = this.#next(SET_TOKEN); token !== ']'; token = this.#next(SET_TOKEN)) {
+      if (token === '[' || token === '&&') {
+        throw new TemplateFault('the regular expression combines sets, which is not supported');
+      }
+      if (token.startsWith('[:')) assertPosixClass(token);
+      items.push(token.startsWith('\\') ? translateSetEscape(token) : token);
+    }
+    return `${items.join('')}]`;
+  }
+}
+
+/** Holds behind a mark. In a group of its own, so that it can be repeated like other assertions. */
+function isAfter(marks: string): string {
+  return `(?:(?<=${marks}))`;
+}
+
+function isQuantifier(token: string): boolean {
+  return /^[*+?]|^\{\d/u.test(token);
+}
+
+/** The number of copies to which a quantifier expands its operand. */
+function copiesOf(quantifier: string): number {
+  const counts = quantifier.match(/\d+/gu)?.map(Number) ?? [1];
+  const [least = 1, most = least] = counts;
+  if (most < least) throw malformedPattern();
+  if (most > MAX_COUNT) throw tooLarge();
+  return Math.max(1, most);
+}
+
+function assertGroup(token: string): string {
+  if (token === '(?') throw new TemplateFault('the regular expression uses look-around, which is not supported');
+  return token;
+}
+
+/** Flags that apply to a group or to what follows: `(?s-m:`, `(?i)`. `u` is always on. */
+function flagsOf(token: string): { readonly text: string; readonly multiLine: boolean | undefined } {
+  const flags = /^\(\?([imsuU]*)(?:-([imsuU]+))?[:)]$/u.exec(token);
+  if (flags === null) throw new TemplateFault('the regular expression uses a flag that is not supported');
+  const on = (flags[1] ?? '').replaceAll('u', '');
+  const off = (flags[2] ?? '').replaceAll('u', '');
+  const letters = off === '' ? on : `${on}-${off}`;
+  const multiLine = off.includes('m') ? false : on.includes('m') || undefined;
+  return { text: letters === '' && token.endsWith(')') ? '' : `(?${letters}${token.slice(-1)}`, multiLine };
+}
+
+function tooLarge(): TemplateFault {
+  return new TemplateFault('the regular expression is too large');
 }

@@ -18,6 +18,14 @@ interface Conversion {
 /** A value as plain data for the serialisers: JSON's kinds, with maps for objects and `Float` kept. */
 export type Data = null | boolean | number | string | Float | readonly Data[] | ReadonlyMap<string, Data>;
 
+export function isEntries(data: Data): data is ReadonlyMap<string, Data> {
+  return data instanceof Map;
+}
+
+export function isItems(data: Data): data is readonly Data[] {
+  return Array.isArray(data);
+}
+
 const MAX_DEPTH = 150;
 
 /** Converts a value to plain data. Strings stand for values that JSON has no kind for; data that is too deep is null. */

@@ -1,7 +1,7 @@
 import { trimWhiteSpace } from '../../../base/white-space.ts';
 import type { Float } from '../values/value.ts';
 import { formatNumber } from '../values/write-number.ts';
-import type { Data } from './to-json.ts';
+import { isEntries, isItems, type Data } from './to-json.ts';
 
 export interface ToonOptions {
   /** Spaces for each level. */
@@ -106,14 +106,6 @@ class ToonWriter {
     if (typeof data === 'string') return isPlain(data, this.#options.delimiter) ? data : quoted(data);
     return formatNumber(data).replace(/\.0$/u, '');
   }
-}
-
-function isEntries(data: Data): data is Entries {
-  return data instanceof Map;
-}
-
-function isItems(data: Data): data is readonly Data[] {
-  return Array.isArray(data);
 }
 
 function isScalar(data: Data): data is Scalar {

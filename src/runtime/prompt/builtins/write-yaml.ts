@@ -1,6 +1,6 @@
 import { Float } from '../values/value.ts';
 import { formatForJson } from '../values/write-number.ts';
-import type { Data } from './to-json.ts';
+import { isEntries, isItems, type Data } from './to-json.ts';
 
 /**
  * Writes YAML in block style, ending with a line break. The output matches BAML's, not that of the `yaml` package: it quotes `-`
@@ -15,14 +15,6 @@ function block(data: Data, level: number): string {
   if (isEntries(data) && data.size > 0) return writeEntries(data, level);
   if (isItems(data) && data.length > 0) return writeItems(data, level);
   return scalar(data, level);
-}
-
-function isEntries(data: Data): data is ReadonlyMap<string, Data> {
-  return data instanceof Map;
-}
-
-function isItems(data: Data): data is readonly Data[] {
-  return Array.isArray(data);
 }
 
 function writeEntries(entries: ReadonlyMap<string, Data>, level: number): string {

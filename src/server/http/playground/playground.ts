@@ -1,10 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import type { DefinitionProblem } from '../../../schema/definition-problem.ts';
 import type { PlaygroundDocument } from '../../../schema/playground-document.ts';
 import type { Caller } from '../caller.ts';
 import { jsonDocument, type JsonDocument } from '../json-document.ts';
+import { CSS, HTML, loadAsset, SCRIPT, type StaticAsset, SVG } from '../static-asset.ts';
 import { VisibleDocuments, visiblePlayground } from '../visible-program.ts';
-import type { StaticAsset } from '../static-asset.ts';
-import { loadPlaygroundAssets } from './playground-assets.ts';
 
 /** The page of the playground and the description of the program that it shows. */
 export interface Playground {
@@ -16,17 +16,14 @@ export interface Playground {
   showProblems(problems: readonly DefinitionProblem[]): void;
 }
 
-/** Reads the files of the page. `describe` is called when the page first asks for the description. */
-export function createPlayground(describe: () => Omit<PlaygroundDocument, 'problems'>): Playground {
-  return new ProgramPlayground(describe);
-}
-
-class ProgramPlayground implements Playground {
+/** The playground of the program that this process serves. */
+export class ProgramPlayground implements Playground {
   readonly assets = loadPlaygroundAssets();
   readonly #describe: () => Omit<PlaygroundDocument, 'problems'>;
   #problems: readonly DefinitionProblem[] = [];
   #documents: VisibleDocuments | undefined;
 
+  /** Reads the files of the page. `describe` is called when the page first asks for the description. */
   constructor(describe: () => Omit<PlaygroundDocument, 'problems'>) {
     this.#describe = describe;
   }
@@ -40,4 +37,39 @@ class ProgramPlayground implements Playground {
     this.#problems = problems;
     this.#documents = undefined;
   }
+}
+
+/**
+ * The content security policy of the page: scripts, styles and connections of this server only. Pictures that the user selects
+ * are in data and blob URLs.
+ */
+const PLAYGROUND_CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; media-src data: blob:; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+/** Path, content type, file. No other file in the folder is served. */
+const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: string]> = [
+  ['/playground', HTML, 'playground.html'],
+  ['/playground/favicon.svg', SVG, 'favicon.svg'],
+  ['/playground/playground.css', CSS, 'playground.css'],
+  ['/playground/playground.js', SCRIPT, 'playground.js'],
+  ['/playground/theme.js', SCRIPT, 'theme.js'],
+];
+
+/** Reads the files of the page from the folder of a build, by request path. Throws when one is missing. */
+function loadPlaygroundAssets(): ReadonlyMap<string, StaticAsset> {
+  const folder = assetFolder();
+  return new Map(
+    ASSETS.map(([path, contentType, file]) => [
+      path,
+      loadAsset(fileURLToPath(new URL(file, folder)), contentType, PLAYGROUND_CONTENT_SECURITY_POLICY),
+    ]),
+  );
+}
+
+/** Only a build creates the files, so a run from sources reads those too. */
+function assetFolder(): URL {
+  const here = import.meta.url;
+  const path = here.endsWith('.ts') ? '../../../../dist/assets/playground/' : '../assets/playground/';
+  return new URL(path, here);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { openFileLimit } from '../../open-files.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { NodeTransport } from './node-transport.ts';
 import { UwsTransport } from './uws-transport.ts';
@@ -31,16 +31,7 @@ const REFUSED_AT_ONCE = 32;
  * Without descriptors, the accept loop of uWebSockets.js spins, so this must stay well below the limit.
  */
 export function connectionLimits(): Pick<TransportOptions, 'maxConnections' | 'closeAbove'> {
-  const maxConnections = Math.max(64, Math.floor((descriptorLimit() - RESERVED_DESCRIPTORS) / 2));
+  const files = openFileLimit() ?? ASSUMED_DESCRIPTORS;
+  const maxConnections = Math.max(64, Math.floor((files - RESERVED_DESCRIPTORS) / 2));
   return { maxConnections, closeAbove: maxConnections + REFUSED_AT_ONCE };
-}
-
-/** The soft limit of open files. */
-function descriptorLimit(): number {
-  try {
-    const match = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'));
-    return match === null ? ASSUMED_DESCRIPTORS : Number(match[1]);
-  } catch {
-    return ASSUMED_DESCRIPTORS;
-  }
 }

@@ -23,6 +23,20 @@ export function rawValueAt(json: string, path: ReadonlyArray<string | number>): 
   return json.slice(start, endOfValue(json, start));
 }
 
+/** Returns the source text of each member of an object. `json` must be valid. The last of several members with the same name counts. */
+export function memberTexts(json: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>();
+  let key = afterSpace(json, afterSpace(json, 0) + 1);
+  while (json.charCodeAt(key) === QUOTE) {
+    const afterKey = endOfString(json, key);
+    const value = after(json, afterKey, COLON);
+    const end = endOfValue(json, value);
+    members.set(JSON.parse(json.slice(key, afterKey)) as string, json.slice(value, end));
+    key = after(json, end, COMMA);
+  }
+  return members;
+}
+
 /** Where the value of this member begins in the object that begins at `start`. */
 function memberAt(json: string, start: number, name: string): number | undefined {
   if (json.charCodeAt(start) !== OPENING_OBJECT) return undefined;

@@ -96,6 +96,9 @@ interface Member {
 /** The first start is given up after this many deaths. */
 const MAX_START_DEATHS = 3;
 
+/** Wait after the start before the first spare worker loads: the first requests have the processors for themselves. */
+const FIRST_SPARE_MS = 5_000;
+
 /** Pause after a worker died before it served; doubled with each further failure, until one starts. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
@@ -130,6 +133,8 @@ export class Fleet {
   /** During a reload: the generation to return to when no worker can serve the new one. */
   #previous: number | undefined;
   #started = false;
+  /** No spare worker loads before this time. */
+  #spareAfter = 0;
   #startDeaths = 0;
   #stopping = false;
   /** Workers that died before they served, since one last started. */
@@ -262,9 +267,10 @@ export class Fleet {
   #loadSpare(): void {
     if (!this.#started && this.#in('serving').length >= this.#options.workers) {
       this.#started = true;
+      this.#spareAfter = this.#now + FIRST_SPARE_MS;
       this.#do({ type: 'started' });
     }
-    if (!this.#started || this.#paused || this.#leaving !== undefined) return;
+    if (!this.#started || this.#now < this.#spareAfter || this.#paused || this.#leaving !== undefined) return;
     if (this.#in('loading', 'spare').length === 0) this.#fork('loading');
   }
 

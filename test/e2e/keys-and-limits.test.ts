@@ -163,7 +163,8 @@ test('a changed key file reaches all workers without a dropped call, and a mista
   const [a = '', b = ''] = keys;
   const server = await start(['--keys', file]);
   const pids = async (): Promise<unknown> =>
-    ((await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number }> }).workers
+    ((await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number; state: string }> }).workers
+      .filter(({ state }) => state === 'serving')
       .map(({ pid }) => pid)
       .toSorted((x, y) => x - y);
   const before = await pids();

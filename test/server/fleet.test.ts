@@ -11,7 +11,7 @@ function crash(world: FleetWorld, times: number): void {
   }
 }
 
-test('the wanted workers start together, and the spare one once they serve', () => {
+test('the wanted workers start together, and the spare one five seconds after they serve', () => {
   const world = new FleetWorld();
   world.take({ type: 'tick' });
   expect(world.log).toEqual(['fork 1', 'fork 2']);
@@ -21,9 +21,22 @@ test('the wanted workers start together, and the spare one once they serve', () 
   world.listen(1);
   expect(world.log).toEqual([]);
   world.listen(2);
-  expect(world.log).toEqual(['started', 'fork 3']);
+  expect(world.log).toEqual(['started']);
+  world.pass(4_999);
+  expect(world.log).toEqual([]);
+  world.pass(1);
+  expect(world.log).toEqual(['fork 3']);
   world.load(3);
   expect([world.log, world.fleet.stateOf(3)]).toEqual([[], 'spare']);
+});
+
+test('new processes replace workers that die right after the start', () => {
+  const world = new FleetWorld();
+  world.take({ type: 'tick' });
+  world.settle();
+  world.forget();
+  world.exit(1);
+  expect(world.log).toEqual(['died 1', 'fork 3']);
 });
 
 test('the first start fails after three deaths; later deaths never end the server', () => {
@@ -112,7 +125,7 @@ test('while workers cannot start, the fleet reports the number of workers that s
 
 test('a worker above its memory limit is replaced, but not before it served for ten seconds', () => {
   const world = FleetWorld.serving({ maxWorkerMemoryBytes: 64 * MIB });
-  world.pass(9_000);
+  world.pass(4_000);
   world.take({ type: 'heartbeat', worker: 1, rssBytes: 65 * MIB });
   expect(world.log).toEqual([]);
   world.pass(1_001);
@@ -135,7 +148,7 @@ test('workers of one age are replaced one after the other, the next one when the
 
 test('the age at which a worker is replaced is up to a fifth above the limit', () => {
   const world = FleetWorld.serving({ maxWorkerAgeMs: 60_000, random: () => 0.99 });
-  world.pass(71_000);
+  world.pass(66_000);
   expect(world.log).toEqual([]);
   world.pass(1_000);
   expect(world.log).toContain('replacing 1');

@@ -27,7 +27,8 @@ export class FleetWorld {
   now = 0;
   pauseMs: number | undefined;
   leaving: number | undefined;
-  started = false;
+  /** When all workers served for the first time. */
+  startedAt = Infinity;
   /** The reason why the first start failed. */
   gaveUp: string | undefined;
   stopped = false;
@@ -49,6 +50,8 @@ export class FleetWorld {
   static serving(options: Partial<FleetOptions> = {}): FleetWorld {
     const world = new FleetWorld(options);
     world.take({ type: 'tick' });
+    world.settle();
+    world.pass(5_000);
     world.settle();
     world.forget();
     return world;
@@ -185,7 +188,7 @@ export class FleetWorld {
         if (this.leaving === action.worker) this.leaving = undefined;
         break;
       case 'started':
-        this.started = true;
+        this.startedAt = this.now;
         break;
       case 'give up':
         this.gaveUp = action.reason;

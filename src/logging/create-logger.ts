@@ -40,7 +40,7 @@ const DEPTH_LIMIT = 16;
  * Logs to stdout: by default, short lines on a terminal and otherwise JSON lines. Redacts each line as a whole. Logging never throws, waits
  * or fails: `dropped` counts the lines that could not be written.
  */
-export function createLogger(config: LoggerConfig, options: LoggerOptions = {}): ServiceLogger {
+export function createLogger(config: LoggerConfig, options: LoggerOptions): ServiceLogger {
   const descriptor = options.descriptor ?? 1;
   const sink = new LogSink(descriptor);
   const redactor = options.redactor ?? new Redactor(config.secrets);

@@ -134,7 +134,7 @@ export interface RequestLogParts {
  * svc or a provider failed. At debug, a second line has the prompt and the reply. `logContent` sets how much the lines
  * contain of the texts of callers and models. `logSample` is the share of lines at info that are written.
  */
-export function createRequestLog(logger: Logger, config: RequestLogConfig, parts: RequestLogParts = {}): RequestLog {
+export function createRequestLog(logger: Logger, config: RequestLogConfig, parts: RequestLogParts): RequestLog {
   const { redactor = new Redactor(config.secrets), random = Math.random } = parts;
   const shorten = config.logContent === 'short' ? createShortener(redactor) : unchanged;
   const isSlow = (ms: number) => config.slowMs > 0 && ms >= config.slowMs;

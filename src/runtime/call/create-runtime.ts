@@ -13,7 +13,7 @@ import { loadProviders } from '../model/providers/providers.ts';
 import { createOfflineAnswers } from '../model/offline/offline-client.ts';
 import { clientsOfFiles } from '../model/strategies/client-plan.ts';
 import type { ClientPlan } from '../model/strategies/client-plan.ts';
-import { memberForKey, memberForTurn } from '../model/strategies/cooling-members.ts';
+import { memberForKey, memberForTurn } from '../model/strategies/strategy-members.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
 import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import type { Message } from '../../schema/message.ts';

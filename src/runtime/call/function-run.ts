@@ -14,7 +14,7 @@ import {
 import type { ClientSource } from '../model/client-source.ts';
 import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
-import type { CoolingClients } from '../model/strategies/cooling-members.ts';
+import type { CoolingClients } from '../model/strategies/strategy-members.ts';
 import { runPlan } from '../model/strategies/run-plan.ts';
 import type { RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import { isComplete, type ModelReply } from '../model/wire/reply-format.ts';

@@ -9,7 +9,7 @@ import {
   memberForTurn,
   membersInOrder,
   type CoolingClients,
-} from '../../../src/runtime/model/strategies/cooling-members.ts';
+} from '../../../src/runtime/model/strategies/strategy-members.ts';
 import { runPlan } from '../../../src/runtime/model/strategies/run-plan.ts';
 import { Weights } from '../../../src/runtime/model/strategies/weights.ts';
 import { assertAsyncProperty, assertProperty } from '../../support/assert-property.ts';

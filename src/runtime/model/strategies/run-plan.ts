@@ -7,7 +7,7 @@ import type { InvalidReply } from '../../../schema/message.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
 import type { ClientSource } from '../client-source.ts';
 import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
-import { memberForKey, memberForTurn, membersInOrder, type CoolingClients } from './cooling-members.ts';
+import { memberForKey, memberForTurn, membersInOrder, type CoolingClients } from './strategy-members.ts';
 import { withRetries } from './retry.ts';
 
 export interface PlanContext<T> {

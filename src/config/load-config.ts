@@ -35,10 +35,7 @@ export interface ConfigSources {
 export type CommandDefaults = Readonly<Partial<Record<SettingKey, string>>>;
 
 /** Reads every setting from its strongest source: the flag, the variable, `.env`, or the default. */
-export function loadConfig(
-  flags: Partial<SettingValues>,
-  sources: ConfigSources,
-): Result<LoadedConfig, ConfigFailure> {
+export function loadConfig(flags: Partial<SettingValues>, sources: ConfigSources): Result<LoadedConfig, ConfigFailure> {
   const real = { variables: sources.variables ?? processVariables(), fromFile: new Set<string>() };
   const { limits = containerLimits(), defaults = {} } = sources;
   const dotenv = new SettingReader({ flags, ...real, limits, defaults });

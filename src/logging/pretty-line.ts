@@ -1,7 +1,16 @@
 import { isJsonObject } from '../base/json.ts';
-import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type PaintText } from './line-text.ts';
+import {
+  fieldText,
+  LEVEL_COLOURS,
+  painter,
+  type PaintText,
+  parseEntry,
+  printable,
+  requestLine,
+  requestNotes,
+  textOf,
+} from './log-line.ts';
 import type { LogFields } from './logger.ts';
-import { requestLine, requestNotes } from './request-line.ts';
 import { isRequest } from './terminal-line.ts';
 
 const QUIET = 90;

@@ -1,6 +1,15 @@
-import { fieldText, LEVEL_COLOURS, painter, parseEntry, printable, textOf, type PaintText } from './line-text.ts';
+import {
+  fieldText,
+  LEVEL_COLOURS,
+  painter,
+  type PaintText,
+  parseEntry,
+  printable,
+  requestLine,
+  requestNotes,
+  textOf,
+} from './log-line.ts';
 import type { LogFields } from './logger.ts';
-import { requestLine, requestNotes } from './request-line.ts';
 
 /** Fields that a reader at a terminal does not need in every line. */
 const HIDDEN = new Set(['level', 'time', 'msg', 'pid', 'worker', 'trace_id', 'span_id']);

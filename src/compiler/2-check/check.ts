@@ -9,11 +9,8 @@ import type { CompileOptions } from '../compile-options.ts';
 import { CheckContext, type Rule } from './check-context.ts';
 import { checkTemplates } from './check-templates.ts';
 import { checkTestConditions } from './check-test-conditions.ts';
-import { buildClass, buildEnum } from './build/build-class.ts';
-import { buildClient, buildRetryPolicy } from './build/build-client.ts';
-import { buildFunction, buildTemplateString } from './build/build-function.ts';
+import { buildDefinitions } from './build/build-definitions.ts';
 import { buildTest } from './build/build-test.ts';
-import { TypeBuilder } from './build/build-type.ts';
 import { aliasCollisions, attributeArguments, knownAttributes, skippedFields } from './rules/attributes.ts';
 import { functionParts, knownKeys } from './rules/block-keys.ts';
 import { checkStructuredOutput, clientParts, environmentVariables, knownClients, strategies } from './rules/clients.ts';
@@ -109,27 +106,4 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   checkTestConditions(context, definitions, built);
   const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
   return { definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
-}
-
-/**
- * Builds the checked definitions. A placeholder replaces each part that breaks a rule, so that the rules for templates
- * can run.
- */
-function buildDefinitions(context: CheckContext): Definitions {
-  const { scope, aliases } = context;
-  const types = new TypeBuilder(context);
-  const recursive = [...scope.aliases.values()].filter((node) => aliases.recursive.has(node.name.text));
-  return {
-    classes: [...scope.classes.values()].map((node) => buildClass(node, types, context)),
-    enums: [...scope.enums.values()].map((node) => buildEnum(node, context)),
-    aliases: recursive.map((node) => ({
-      name: node.name.text,
-      type: types.alias(node.name.text),
-      ...(node.documentation !== undefined && { documentation: node.documentation }),
-    })),
-    functions: [...scope.functions.values()].map((node) => buildFunction(node, types, context)),
-    templateStrings: [...scope.templateStrings.values()].map((node) => buildTemplateString(node, types, context)),
-    clients: [...scope.clients.values()].flatMap((node) => buildClient(node) ?? []),
-    retryPolicies: [...scope.retryPolicies.values()].map(buildRetryPolicy),
-  };
 }

@@ -20,8 +20,7 @@ import { InnerQuotes, withoutQuotes } from './inner-quotes.ts';
 import type { Verdict } from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 import { IN_LIST, IN_OBJECT, quoteEnds, type QuoteContext, type StringPosition } from './string-end.ts';
-import { nextPart, noteEnd } from './string-parts.ts';
-import { escapedQuoteEnds, lineEndsString, opensMember, withoutEnd } from './unclosed-string.ts';
+import { escapedQuoteEnds, lineEndsString, nextPart, noteEnd, opensMember, withoutEnd } from './string-edges.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
 export class StringReader {

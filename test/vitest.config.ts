@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LIBRARY_MAX_HEAD_BYTES } from '../src/server/http/transports/framing.ts';
+import { OwnProcessesFirst, sharedProcesses } from './support/shared-processes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -36,6 +37,7 @@ export default defineConfig({
     // Two files at a time, even on one core, because many tests wait for other processes or for timers.
     maxConcurrency: 10,
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    sequence: { sequencer: OwnProcessesFirst },
     projects: [
       {
         root,
@@ -62,6 +64,9 @@ export default defineConfig({
           maxWorkers: availableParallelism() + 1,
           // As in workers: tests load uWebSockets.js in their own process.
           env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
+          setupFiles: 'test/support/leave-no-trace.ts',
+          pool: sharedProcesses,
+          isolate: false,
           ...TIMES,
         },
       },

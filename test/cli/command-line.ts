@@ -55,6 +55,8 @@ export function inEmptyDirectory(): void {
   afterEach(() => {
     process.chdir(home);
     rmSync(directory, { recursive: true });
+    // `svc serve` listens to them until its process ends.
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.removeAllListeners(signal);
   });
 }
 

@@ -75,7 +75,10 @@ it('an address has one form, and an IPv6 caller is its /64', () => {
 
 let server: TestServer | undefined;
 
-afterEach(() => server?.close());
+afterEach(() => {
+  server?.close();
+  server = undefined;
+});
 
 describe.each(TRANSPORTS)('the %s transport', (name) => {
   /** Whether a call with these header lines counts as one of a trusted local caller. */
@@ -88,10 +91,6 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     connection.end();
     return server.runtime.locals.at(-1);
   }
-
-  afterEach(() => {
-    server = undefined;
-  });
 
   it('trusts no local caller by default', async () => {
     expect(await isLocal(false, 'host: localhost:2024')).toBe(false);

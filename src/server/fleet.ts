@@ -97,7 +97,7 @@ interface Member {
 const MAX_START_DEATHS = 3;
 
 /** Wait after the start before the first spare worker loads: the first requests have the processors for themselves. */
-const FIRST_SPARE_MS = 5_000;
+const FIRST_SPARE_MS = 1_000;
 
 /** Pause after a worker died before it served; doubled with each further failure, until one starts. */
 const FIRST_PAUSE_MS = 100;

@@ -83,7 +83,7 @@ function violations(of: FleetWorld): readonly string[] {
   const alive = of.in('loading', 'spare', 'starting', 'opening', 'serving').length;
   const replaced = of.in('draining').filter((worker) => of.replaced.has(worker)).length;
   const paused = of.pauseMs !== undefined;
-  const loadsSpare = of.now >= of.startedAt + 5_000 && of.leaving === undefined;
+  const loadsSpare = of.now >= of.startedAt + 1_000 && of.leaving === undefined;
   const rules: ReadonlyArray<readonly [string, boolean]> = [
     ['one process more than wanted, besides those that drain', alive <= of.wanted + 1],
     ['one replaced worker drains in a limited memory', !of.limited || replaced <= 1],

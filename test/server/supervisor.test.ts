@@ -96,7 +96,7 @@ async function started(): Promise<{ readonly supervisor: Supervisor; readonly pr
   const start = created.supervisor.start();
   for (const process of processes().slice()) serve(process);
   expect(await start).toEqual({ ok: true, value: undefined });
-  vi.advanceTimersByTime(5_000);
+  vi.advanceTimersByTime(1_000);
   processes()[2]?.says({ type: 'hello' }, { type: 'ready' });
   return created;
 }

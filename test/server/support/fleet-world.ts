@@ -51,7 +51,7 @@ export class FleetWorld {
     const world = new FleetWorld(options);
     world.take({ type: 'tick' });
     world.settle();
-    world.pass(5_000);
+    world.pass(1_000);
     world.settle();
     world.forget();
     return world;

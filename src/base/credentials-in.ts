@@ -1,5 +1,5 @@
 import { isCredentialName } from './credential-name.ts';
-import { isJsonObject } from './json.ts';
+import { isJsonObject, parseJson } from './json.ts';
 
 /** A shorter value is a word, not a credential: masking it everywhere would make ordinary text unreadable. */
 export const SHORTEST_SECRET = 6;
@@ -49,7 +49,7 @@ function isSecretHeader(name: string, value: unknown): boolean {
 }
 
 function collectText(text: string, { secret }: Place, found: Set<string>): void {
-  const data = text.trimStart().startsWith('{') ? parsed(text) : undefined;
+  const data = text.trimStart().startsWith('{') ? parseJson(text) : undefined;
   if (data !== undefined) {
     // An account has public parts too, such as its type: they keep their own names.
     collect(data, { inHeaders: false, secret: false }, found);
@@ -57,14 +57,6 @@ function collectText(text: string, { secret }: Place, found: Set<string>): void 
   }
   if (secret) addCredential(text, found);
   addUrlCredentials(text, found);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Others can quote `Bearer abc`, or `abc` alone. */

@@ -10,6 +10,20 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** As `isJsonObject`, for a value that is JSON. */
+export function isObjectValue(value: JsonValue | undefined): value is JsonObject {
+  return isJsonObject(value);
+}
+
+/** Returns the value of JSON text; undefined if the text is not JSON, or too deep to be read. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Reads an own property only, so that the names `constructor` and `__proto__` never reach the prototype. */
 export function ownValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;

@@ -16,13 +16,22 @@ export interface Terminal {
   readonly error: TerminalStream;
 }
 
-/** 0: done; 1: a problem in files or on the machine; 2: bad usage; 130: interrupted, as shells report it. */
+/** 0: done; 1: a problem in files or on the machine; 2: bad usage, or nothing could run; 130: interrupted, as shells report it. */
 export type ExitCode = 0 | 1 | 2 | 130;
 
 /** Writes one line about a problem and returns the exit code for it. */
 export function reportProblem(terminal: Terminal, sentence: string): 1 {
   terminal.error.write(`svc: ${sentence}\n`);
   return 1;
+}
+
+/**
+ * Writes one line about a problem because of which nothing ran (bad usage, definitions with errors, files that svc cannot use), and
+ * returns the exit code for it.
+ */
+export function refuse(terminal: Terminal, sentence: string): 2 {
+  reportProblem(terminal, sentence);
+  return 2;
 }
 
 /** Writes an error that no one expected, without the credentials of the environment, and returns the exit code for it. */

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, parseJson } from '../base/json.ts';
 import type { LogFields } from './logger.ts';
 
 /** The colours of levels. */
@@ -14,12 +14,8 @@ export function painter(colour: boolean): PaintText {
 
 /** Returns the fields of a JSON log line; undefined for any other text. */
 export function parseEntry(json: string): LogFields | undefined {
-  try {
-    const entry: unknown = JSON.parse(json);
-    return isJsonObject(entry) ? entry : undefined;
-  } catch {
-    return undefined;
-  }
+  const entry = parseJson(json);
+  return isJsonObject(entry) ? entry : undefined;
 }
 
 export function fieldText(value: unknown): string {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../base/json.ts';
+import { isJsonObject, parseJson } from '../base/json.ts';
 import {
   fieldText,
   LEVEL_COLOURS,
@@ -70,7 +70,7 @@ function requestLines(entry: LogFields, paint: PaintText): string {
 }
 
 function detailsOf(json: unknown): readonly string[] {
-  const details = typeof json === 'string' ? parsed(json) : undefined;
+  const details = typeof json === 'string' ? parseJson(json) : undefined;
   if (!Array.isArray(details)) return [];
   return details.filter(isJsonObject).map(({ path, message }) => {
     return path === '' ? textOf(message) : `${textOf(path)}: ${textOf(message)}`;
@@ -89,7 +89,7 @@ function modelLines(entry: LogFields, paint: PaintText): string {
 
 /** The role and the content of each message; the whole text if it was cut. */
 function promptOf(text: unknown): ReadonlyArray<readonly [role: string, text: string]> {
-  const messages = typeof text === 'string' ? parsed(text) : undefined;
+  const messages = typeof text === 'string' ? parseJson(text) : undefined;
   if (!Array.isArray(messages)) return [['prompt', textOf(text)]];
   return messages
     .filter(isJsonObject)
@@ -117,12 +117,4 @@ function otherLines(entry: LogFields, paint: PaintText): string {
 
 function indented(text: string): string {
   return `         ${text.trimEnd().replaceAll('\n', '\n         ')}\n`;
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

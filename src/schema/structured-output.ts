@@ -1,5 +1,4 @@
-import { isJsonObject } from '../base/json.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { isObjectValue, type JsonObject, type JsonValue } from '../base/json.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
@@ -226,7 +225,10 @@ function withDefinitions(schema: JsonObject, replace: (part: JsonObject) => Json
   const root = replace(schema);
   const definitions = objectAt(schema, '$defs');
   if (definitions === undefined) return root;
-  const replaced = Object.entries(definitions).map(([name, part]) => [name, isObject(part) ? replace(part) : part]);
+  const replaced = Object.entries(definitions).map(([name, part]) => [
+    name,
+    isObjectValue(part) ? replace(part) : part,
+  ]);
   return { ...root, $defs: Object.fromEntries(replaced) as JsonObject };
 }
 
@@ -321,7 +323,7 @@ function withParts(schema: JsonObject, replace: (part: JsonObject) => JsonObject
   const properties = objectAt(schema, 'properties');
   if (properties !== undefined) {
     copy['properties'] = Object.fromEntries(
-      Object.entries(properties).map(([name, part]) => [name, isObject(part) ? replace(part) : part]),
+      Object.entries(properties).map(([name, part]) => [name, isObjectValue(part) ? replace(part) : part]),
     );
   }
   for (const key of ['items', 'additionalProperties']) {
@@ -343,7 +345,7 @@ function partsOfSchema(schema: JsonObject): readonly JsonObject[] {
 
 /** The schema, those inside it at any depth, and its definitions. */
 function withAllParts(schema: JsonObject): readonly JsonObject[] {
-  const found = [schema, ...Object.values(objectAt(schema, '$defs') ?? {}).filter(isObject)];
+  const found = [schema, ...Object.values(objectAt(schema, '$defs') ?? {}).filter(isObjectValue)];
   for (const one of found) found.push(...partsOfSchema(one));
   return found;
 }
@@ -363,21 +365,17 @@ function membersOf(schema: JsonObject): ReadonlyArray<readonly [string, JsonValu
 
 function unionOf(schema: JsonObject): readonly JsonObject[] {
   const members = schema['anyOf'];
-  return isList(members) ? members.filter(isObject) : [];
+  return isList(members) ? members.filter(isObjectValue) : [];
 }
 
 function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-  return value !== undefined && isObject(value) ? value : undefined;
+  return value !== undefined && isObjectValue(value) ? value : undefined;
 }
 
 function textAt(schema: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
   return typeof value === 'string' ? value : undefined;
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return isJsonObject(value);
 }
 
 function isList(value: JsonValue | undefined): value is readonly JsonValue[] {

@@ -3,7 +3,7 @@ import type { FunctionType } from './function.ts';
 import type { AliasType, Type } from './type.ts';
 
 /** The types written inside a type; empty for a type that only names another one. */
-function insideOf(type: Type): readonly Type[] {
+export function insideOf(type: Type): readonly Type[] {
   if (type.kind === 'list') return [type.element];
   if (type.kind === 'map') return [type.key, type.value];
   return type.kind === 'union' ? type.members : [];

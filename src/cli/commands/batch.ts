@@ -23,10 +23,7 @@ import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts } from '../interrupts.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
-import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
-
-/** The exit code of a batch that asked about no row: bad usage, definitions with errors, or files that svc cannot use. */
-const NOTHING_RAN = 2;
+import { refuse, reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 
 /** A server that answers later has lost the call: it ends a call after its own `--request-timeout`. */
 const SERVER_MARGIN_MS = 30_000;
@@ -254,12 +251,6 @@ function failureLines(failures: ReadonlyMap<string, number>): string {
   if (failures.size === 0) return '';
   const lines = [...failures].map(([code, count]) => `  ${code}: ${count}\n`);
   return `${lines.join('')}To ask the failed rows again, add --retry-failed.\n`;
-}
-
-/** Reports why no row was asked. */
-function refuse(terminal: Terminal, sentence: string): typeof NOTHING_RAN {
-  reportProblem(terminal, sentence);
-  return NOTHING_RAN;
 }
 
 /** A terminal shows a line that changes; a file gets a line from time to time. */

@@ -22,12 +22,9 @@ import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts } from '../interrupts.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
-import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
+import { refuse, type ExitCode, type Terminal } from '../terminal.ts';
 import { testOptions, type TestOptions } from '../test-options.ts';
 import { locateTests } from '../test-paths.ts';
-
-/** The exit code of tests that could not run: bad usage, definitions with errors, or no test. */
-const NOTHING_RAN = 2;
 
 /**
  * `svc test`: runs the `test` blocks of the definitions. Returns 0 if all pass, 1 if one fails, 2 if none could run, and 130
@@ -240,12 +237,6 @@ function hasClient(program: Program, name: string): boolean {
 function noTests(tests: readonly TestType[]): string {
   if (tests.length === 0) return 'found no tests: the definitions contain no test block';
   return `found no tests: none of the ${tests.length} in the definitions is selected. "svc test --list" lists them`;
-}
-
-/** Reports why no test ran. */
-function refuse(terminal: Terminal, sentence: string): typeof NOTHING_RAN {
-  reportProblem(terminal, sentence);
-  return NOTHING_RAN;
 }
 
 function createDirectory(path: string): string | undefined {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/invariant.ts';
-import { isJsonObject, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Program } from '../../schema/program.ts';
 import type { Violation } from '../../schema/violation.ts';
@@ -14,7 +14,7 @@ export async function describeServer(client: ServerClient): Promise<Result<Pick<
     const { status, headers } = await client.send('/_debug/status');
     if (status === 403) return err(WRONG_KEY);
     const hash = headers['x-svc-program'];
-    const openapi = jsonIn((await client.send('/openapi.json')).text);
+    const openapi = parseJson((await client.send('/openapi.json')).text);
     if (typeof hash === 'string' && isJsonObject(openapi)) return ok({ openapi: openapi as JsonObject, hash });
     return err(`${client.url} is not a server of svc: /_debug/status has status ${status}.`);
   } catch (error) {
@@ -81,7 +81,7 @@ export class ServerCaller implements RowCaller {
         await this.#wait(refusedFor, `it asks to wait (status ${status})`);
         continue;
       }
-      const json = jsonIn(answer.text);
+      const json = parseJson(answer.text);
       if (status === 200 && json !== undefined) return this.#answered(answer, json);
       const problem = status === 200 ? undefined : problemIn(json);
       if (problem === undefined) {
@@ -170,15 +170,6 @@ function usedBy({ headers }: ServerAnswer): Pick<RowAnswer, 'usage' | 'cost'> {
   };
   const usage = { inputTokens: number('x-svc-input-tokens'), outputTokens: number('x-svc-output-tokens') };
   return { usage, cost: number('x-svc-cost') };
-}
-
-/** Undefined if the text is not JSON. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The error in an answer of svc. */

@@ -1,4 +1,5 @@
 import { resolve, sep } from 'node:path';
+import { matchesWildcard } from '../../base/wildcard.ts';
 import type { TestType } from '../../schema/test.ts';
 
 /** The tests that a user asks for. An empty list selects all. */
@@ -50,22 +51,14 @@ function isInside(path: string, roots: readonly string[]): boolean {
 }
 
 function matcherOf(patterns: readonly string[]): (name: string) => boolean {
-  if (patterns.length === 0) return () => true;
-  const expressions = patterns.map(expressionOf);
-  return (name) => expressions.some((expression) => expression.test(name));
+  return (name) => patterns.length === 0 || patterns.some((pattern) => matchesWildcard(pattern, name));
 }
 
 function pairMatcher(pattern: string): (functionName: string, testName: string) => boolean {
   const [first = '', second] = pattern.split('::');
   if (second === undefined) {
-    const either = expressionOf(first);
-    return (functionName, testName) => either.test(functionName) || either.test(testName);
+    return (functionName, testName) => matchesWildcard(first, functionName) || matchesWildcard(first, testName);
   }
-  const [functions, tests] = [first, second].map((part) => expressionOf(part === '' ? '*' : part));
-  return (functionName, testName) => functions?.test(functionName) === true && tests?.test(testName) === true;
-}
-
-function expressionOf(pattern: string): RegExp {
-  const literal = pattern.split('*').map((part) => part.replaceAll(/[^\w]/gu, String.raw`\$&`));
-  return new RegExp(`^${literal.join('.*')}$`, 'su');
+  return (functionName, testName) =>
+    matchesWildcard(first || '*', functionName) && matchesWildcard(second || '*', testName);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isObjectValue, type JsonObject, type JsonValue } from '../../base/json.ts';
 
 /** Names that need no quotes as keys of an object. */
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
@@ -7,7 +7,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 export function typeOf(schema: JsonObject): string {
   const { $ref: reference, anyOf, enum: choices, type } = schema;
   if (typeof reference === 'string') return reference;
-  if (Array.isArray(anyOf)) return union(anyOf.filter(isObject).map(typeOf));
+  if (Array.isArray(anyOf)) return union(anyOf.filter(isObjectValue).map(typeOf));
   if (Array.isArray(choices)) return union(choices.map((choice) => literal(choice)));
   switch (type) {
     case 'integer':
@@ -26,8 +26,8 @@ export function typeOf(schema: JsonObject): string {
 /** The members of an object, one on each line, with their descriptions. */
 export function membersOf({ properties, required }: JsonObject): readonly string[] {
   const names = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(isObject(properties) ? properties : {}).flatMap(([name, schema]) => {
-    if (!isObject(schema)) return [];
+  return Object.entries(isObjectValue(properties) ? properties : {}).flatMap(([name, schema]) => {
+    if (!isObjectValue(schema)) return [];
     // The description of a map with listed keys repeats them.
     const text = schema['propertyNames'] === undefined ? schema['description'] : undefined;
     return [...documentation(text), `${member(name, schema, names.has(name))};`];
@@ -55,14 +55,15 @@ function member(name: string, schema: JsonObject, isRequired: boolean): string {
 
 function objectType(schema: JsonObject): string {
   const { properties, additionalProperties, propertyNames } = schema;
-  if (isObject(additionalProperties)) {
+  if (isObjectValue(additionalProperties)) {
     const value = typeOf(additionalProperties);
-    if (!isObject(propertyNames) || typeOf(propertyNames) === 'string') return `{ readonly [key: string]: ${value} }`;
+    if (!isObjectValue(propertyNames) || typeOf(propertyNames) === 'string')
+      return `{ readonly [key: string]: ${value} }`;
     return `{ readonly [key in ${typeOf(keySchema(propertyNames))}]?: ${value} }`;
   }
   const names = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
-  const members = Object.entries(isObject(properties) ? properties : {}).flatMap(([name, one]) =>
-    isObject(one) ? [member(name, one, names.has(name))] : [],
+  const members = Object.entries(isObjectValue(properties) ? properties : {}).flatMap(([name, one]) =>
+    isObjectValue(one) ? [member(name, one, names.has(name))] : [],
   );
   return members.length === 0 ? '{}' : `{ ${members.join('; ')} }`;
 }
@@ -71,11 +72,11 @@ function objectType(schema: JsonObject): string {
 function keySchema(schema: JsonObject): JsonObject {
   const { enum: choices, anyOf } = schema;
   if (Array.isArray(choices)) return { ...schema, enum: choices.map(String) };
-  return Array.isArray(anyOf) ? { ...schema, anyOf: anyOf.filter(isObject).map(keySchema) } : schema;
+  return Array.isArray(anyOf) ? { ...schema, anyOf: anyOf.filter(isObjectValue).map(keySchema) } : schema;
 }
 
 function arrayType({ items }: JsonObject): string {
-  const element = isObject(items) ? typeOf(items) : 'unknown';
+  const element = isObjectValue(items) ? typeOf(items) : 'unknown';
   return `readonly ${/[ |]/u.test(element) && !element.startsWith('{') ? `(${element})` : element}[]`;
 }
 
@@ -94,8 +95,4 @@ function escaped(text: string): string {
     .slice(1, -1)
     .replaceAll(String.raw`\"`, '"')
     .replaceAll("'", String.raw`\'`);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, parseJson } from '../../base/json.ts';
 import type { ErrorBody } from './wire.ts';
 
 const KEY_HEADER = 'x-svc-api-key';
@@ -58,7 +58,7 @@ export async function answerOf<T>(response: Response | ErrorBody): Promise<PageA
   const { headers, ok, status } = response;
   const text = await response.text().catch((error: unknown) => networkProblem(error));
   if (typeof text !== 'string') return { ok: false, status: 0, problem: text };
-  const value = parsed(text);
+  const value = parseJson(text);
   if (ok && value !== undefined) return { ok, value: value as T, headers };
   return { ok: false, status, problem: errorBodyOf(value, status), headers };
 }
@@ -76,12 +76,4 @@ export function networkProblem(error: unknown): ErrorBody {
   return stopped
     ? { error: 'stopped', message: 'You stopped the request.' }
     : { error: 'network', message: 'The server does not answer.' };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

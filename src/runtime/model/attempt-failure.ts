@@ -1,4 +1,5 @@
 import type { AttemptEnd } from '../../base/client-health.ts';
+import { parseJson } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { ClientFailure, Failure } from '../../schema/failure.ts';
@@ -6,7 +7,7 @@ import type { InvalidReply } from '../../schema/message.ts';
 import { DEFAULT_COOL_DOWN_MS } from '../../schema/providers/common-options.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
-import { errorBodyText, parseJson } from './wire/reply-format.ts';
+import { errorBodyText } from './wire/reply-format.ts';
 
 /** A failed attempt at one client, or a failed list of attempts: the failure for the caller and the facts for a retry policy. */
 export interface AttemptFailure {

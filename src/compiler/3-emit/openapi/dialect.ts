@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { isObjectValue, type JsonObject, type JsonValue } from '../../../base/json.ts';
 
 /** Null alone: OpenAPI 3.0 has no such type. */
 const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
@@ -29,14 +29,14 @@ export function openApiSchema(schema: JsonObject, resolve: Resolve): JsonObject 
   const { $ref: reference, anyOf: members, enum: choices, ...others } = schema;
   const rest = { ...others, ...enumeration(choices) };
   if (typeof reference === 'string') return withReference({ $ref: reference }, rest);
-  if (Array.isArray(members)) return union(members.filter(isObject), rest, resolve);
+  if (Array.isArray(members)) return union(members.filter(isObjectValue), rest, resolve);
   if (others['type'] === 'null') return { ...rest, ...NULL };
   const { properties, items, additionalProperties } = others;
   return {
     ...rest,
-    ...(isObject(properties) && { properties: schemasByName(properties, resolve) }),
-    ...(isObject(items) && { items: openApiSchema(items, resolve) }),
-    ...(isObject(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, resolve) }),
+    ...(isObjectValue(properties) && { properties: schemasByName(properties, resolve) }),
+    ...(isObjectValue(items) && { items: openApiSchema(items, resolve) }),
+    ...(isObjectValue(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, resolve) }),
   };
 }
 
@@ -47,7 +47,7 @@ function enumeration(choices: JsonValue | undefined): JsonObject {
 }
 
 function schemasByName(schemas: JsonObject, resolve: Resolve): JsonObject {
-  const entries = Object.entries(schemas).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+  const entries = Object.entries(schemas).filter((entry): entry is [string, JsonObject] => isObjectValue(entry[1]));
   return Object.fromEntries(entries.map(([name, schema]) => [name, openApiSchema(schema, resolve)]));
 }
 
@@ -105,19 +105,15 @@ function nullable(schema: JsonObject, resolve: Resolve): JsonObject {
 export function openLists(schema: JsonObject, aliasReferences: ReadonlySet<string>): JsonObject {
   const { anyOf: members, items } = schema;
   if (Array.isArray(members)) {
-    return { ...schema, anyOf: members.map((one) => (isObject(one) ? openLists(one, aliasReferences) : one)) };
+    return { ...schema, anyOf: members.map((one) => (isObjectValue(one) ? openLists(one, aliasReferences) : one)) };
   }
   if (items === undefined || !leadsToAlias(items, aliasReferences)) return schema;
   return { ...schema, items: {} };
 }
 
 function leadsToAlias(schema: JsonValue, aliasReferences: ReadonlySet<string>): boolean {
-  if (!isObject(schema)) return false;
+  if (!isObjectValue(schema)) return false;
   const { $ref: reference, anyOf: members = [], allOf: parts = [], items = null } = schema;
   if (typeof reference === 'string') return aliasReferences.has(reference);
   return [members, parts, [items]].flat().some((one) => leadsToAlias(one, aliasReferences));
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,9 @@
 import { sign } from 'node:crypto';
 import { promisify } from 'node:util';
+import { parseJson } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';
-import { countAt, parseJson, stringAt } from '../wire/reply-format.ts';
+import { countAt, stringAt } from '../wire/reply-format.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ServiceRequest } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, parseJson } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
-import { BETWEEN_PARTS, malformed, parseJson, tooLargeToParse } from './reply-format.ts';
+import { BETWEEN_PARTS, malformed, tooLargeToParse } from './reply-format.ts';
 import type { PossibleDetails, ReplyDetails, StreamedReply } from './reply-format.ts';
 import { TextHole } from './text-hole.ts';
 

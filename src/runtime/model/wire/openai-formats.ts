@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessage } from 'openai/resources/chat/completions';
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, parseJson } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
@@ -11,7 +11,6 @@ import {
   listAt,
   malformed,
   objectAt,
-  parseJson,
   parseReplyBody,
   reportedError,
   stringAt,

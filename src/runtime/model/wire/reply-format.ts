@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue } from '../../../base/json.ts';
+import { isJsonObject, ownValue, parseJson } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import { excessOfJson } from '../../../base/scan-json.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
@@ -232,15 +232,6 @@ export function tooLargeToParse(
   if (json.length <= SHORTEST_LARGE) return undefined;
   const excess = excessOfJson(typeof json === 'string' ? Buffer.from(json) : json, MAX_VALUES);
   return excess === undefined ? undefined : malformed(`sent ${subject} that ${excess}`);
-}
-
-/** The value of JSON text; undefined when it is not JSON (or too deep to be read). */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads the body of a reply, which is a JSON object in every format. */

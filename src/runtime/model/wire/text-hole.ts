@@ -1,3 +1,4 @@
+import { parseJson } from '../../../base/json.ts';
 const QUOTE = 34;
 const BACKSLASH = 92;
 
@@ -69,7 +70,7 @@ export class TextHole {
   }
 
   #tryHole(before: string, after: string): boolean {
-    if (this.#textOf(parsed(before.slice(0, -1) + PROBE_JSON + after)) !== PROBE) return false;
+    if (this.#textOf(parseJson(before.slice(0, -1) + PROBE_JSON + after)) !== PROBE) return false;
     this.#before = before;
     const [padding = '', start = '', behind = ''] = PADDING.exec(after) ?? [];
     this.#behindPadding = behind;
@@ -110,14 +111,6 @@ function closingQuote(source: string, from: number, end: number): number {
 }
 
 function unescape(raw: string): string | undefined {
-  const value = parsed(`"${raw}"`);
+  const value = parseJson(`"${raw}"`);
   return typeof value === 'string' ? value : undefined;
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
 }

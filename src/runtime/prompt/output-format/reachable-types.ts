@@ -1,5 +1,6 @@
 import { groupsInSearchOrder } from '../../../base/strongly-connected.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import { insideOf } from '../../../schema/type-graph.ts';
 import type { AliasType, ClassType, EnumType, Type } from '../../../schema/type.ts';
 
 /** The definitions that a type refers to, directly or not. */
@@ -61,7 +62,7 @@ class Search {
       if (type.kind === 'enum') this.#addEnum(type.name);
       else if (type.kind === 'class') this.#addClass(type.name);
       else if (type.kind === 'alias') this.#addAliases(type.name);
-      else this.#stack.push(...partsOf(type));
+      else this.#stack.push(...insideOf(type));
     }
   }
 
@@ -112,19 +113,13 @@ function namesIn(types: readonly Type[], kind: 'class' | 'alias', index: Definit
       const alias = seen.has(type.name) ? undefined : index.aliases.get(type.name);
       seen.add(type.name);
       if (alias !== undefined) stack.push(alias.type);
-    } else stack.push(...partsOf(type));
+    } else stack.push(...insideOf(type));
   }
   return [...names];
 }
 
 function visibleFieldTypes(type: ClassType): readonly Type[] {
   return type.fields.filter((field) => !field.skip).map((field) => field.type);
-}
-
-function partsOf(type: Type): readonly Type[] {
-  if (type.kind === 'list') return [type.element];
-  if (type.kind === 'map') return [type.key, type.value];
-  return type.kind === 'union' ? type.members : [];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { compareText } from '../../../base/json.ts';
 import { EnumValue } from './argument-values.ts';
 import { entriesOf, isList, numberOf, RichText, type Value } from './value.ts';
 import type { Work } from './work.ts';
@@ -39,17 +40,11 @@ export function compareValues(left: Value, right: Value, work: Work): number {
   const a = comparable(left);
   const b = comparable(right);
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a === 'string' && typeof b === 'string') return compareStrings(a, b);
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   if (isList(a) && isList(b)) return compareLists(a, b, work);
   const [entries, others] = [entriesOf(a, work), entriesOf(b, work)];
   if (entries !== undefined && others !== undefined) return compareLists([...entries], [...others], work);
   return rank(a) - rank(b);
-}
-
-/** Orders by UTF-16 units. */
-function compareStrings(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 function compareLists(a: readonly Value[], b: readonly Value[], work: Work): number {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, parseJson } from '../../../base/json.ts';
 
 /*
  * Values that a reply has in several pieces: the states of a stream, fences that continue each other, the events of a stream,
@@ -109,13 +109,13 @@ export function joinEvents(text: string): string | undefined {
   const isEvents = /^\s*(?::[^\n]*\n\s*){0,9}(?:data|event|id|retry):/u.test(text);
   if (!isEvents && !/^\s*\{[^\n]*\}[ \t]*\r?\n\s*\{/u.test(text)) return undefined;
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  if (!isEvents) return joinedParts(lines, lines.map(parsed), true);
+  if (!isEvents) return joinedParts(lines, lines.map(parseJson), true);
   if (!lines.every((line) => FIELD.test(line))) return undefined;
   const payloads = lines
     .filter((line) => line.startsWith('data:'))
     .map((line) => line.slice(line.startsWith('data: ') ? 6 : 5).replace(/\r$/u, ''))
     .filter((payload) => payload !== '[DONE]');
-  return joinedParts(payloads, payloads.map(parsed), false);
+  return joinedParts(payloads, payloads.map(parseJson), false);
 }
 
 /** `isStrict`: the lines can also be the objects of a list. */
@@ -145,14 +145,6 @@ function collect(value: object, path: string, nesting: number, byPath: Map<strin
       parts.push(item);
     } else if (typeof item === 'object' && item !== null && nesting < MAX_NESTING)
       collect(item, `${path}.${key}`, nesting + 1, byPath);
-  }
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown;
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../base/json.ts';
 import { skipSpace } from '../text/characters.ts';
 import { decodeEntities } from '../text/entities.ts';
 import { addBrackets, closeStrings, fromLatexQuotes, openPrefilled } from './missing-marks.ts';
@@ -131,12 +132,8 @@ function unescapeJson(text: string): string | undefined {
 /** True for a JSON string that contains an object or list. */
 export function isJsonString(text: string): boolean {
   if (text.charAt(skipSpace(text, 0)) !== '"') return false;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' && FIRST_MEMBER.exec(value)?.[2] === '';
-  } catch {
-    return false;
-  }
+  const value = parseJson(text);
+  return typeof value === 'string' && FIRST_MEMBER.exec(value)?.[2] === '';
 }
 
 function unescaped(_escape: string, letter: string): string {

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../base/json.ts';
 import { settleBareToken } from '../text/bare-reader.ts';
 import { skipSpace } from '../text/characters.ts';
 import { linkedText } from '../text/links.ts';
@@ -65,12 +66,8 @@ export function bareNode(text: string): ReplyNode {
 /** Returns the string if the text is a JSON string. */
 function decoded(text: string): string | undefined {
   if (!text.startsWith('"') || !text.endsWith('"')) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns the value of a text that is one object or list; undefined if it is not. */

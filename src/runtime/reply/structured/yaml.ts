@@ -1,3 +1,4 @@
+import { parseJson } from '../../../base/json.ts';
 import { stringNode, type ReplyNode } from '../text/reply-node.ts';
 import { bareNode, DECLARED_TYPE, jsonOf, listOf, objectOf } from './make-node.ts';
 
@@ -206,12 +207,8 @@ function quotedOf(text: string): string {
   if (text.startsWith("'")) {
     return /^'(?:[^']|'')*'$/u.test(text) ? text.slice(1, -1).replaceAll("''", "'") : fail();
   }
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : fail();
-  } catch {
-    return fail();
-  }
+  const value = parseJson(text);
+  return typeof value === 'string' ? value : fail();
 }
 
 function nullNode(): ReplyNode {

@@ -125,7 +125,7 @@ test('while workers cannot start, the fleet reports the number of workers that s
 
 test('a worker above its memory limit is replaced, but not before it served for ten seconds', () => {
   const world = FleetWorld.serving({ maxWorkerMemoryBytes: 64 * MIB });
-  world.pass(4_000);
+  world.pass(8_000);
   world.take({ type: 'heartbeat', worker: 1, rssBytes: 65 * MIB });
   expect(world.log).toEqual([]);
   world.pass(1_001);
@@ -148,7 +148,7 @@ test('workers of one age are replaced one after the other, the next one when the
 
 test('the age at which a worker is replaced is up to a fifth above the limit', () => {
   const world = FleetWorld.serving({ maxWorkerAgeMs: 60_000, random: () => 0.99 });
-  world.pass(66_000);
+  world.pass(70_000);
   expect(world.log).toEqual([]);
   world.pass(1_000);
   expect(world.log).toContain('replacing 1');

@@ -1,5 +1,6 @@
 import { isCredentialName } from './credential-name.ts';
 import { isJsonObject, parseJson } from './json.ts';
+import { percentDecoded } from './percent-encoding.ts';
 
 /** A shorter value is a word, not a credential: masking it everywhere would make ordinary text unreadable. */
 export const SHORTEST_SECRET = 6;
@@ -72,18 +73,11 @@ function addUrlCredentials(text: string, found: Set<string>): void {
   const info = USER_INFO.exec(text)?.groups?.['info'];
   if (info !== undefined) {
     const [user = '', ...password] = info.split(':');
-    addCredential(password.length === 0 ? decoded(user) : decoded(password.join(':')), found);
+    const credential = password.length === 0 ? user : password.join(':');
+    addCredential(percentDecoded(credential) ?? credential, found);
   }
   const query = /\?(?<query>[^#]*)/u.exec(text)?.groups?.['query'] ?? '';
   for (const [name, value] of new URLSearchParams(query)) {
     if (isCredentialName(name) || isSecretHeader(name, value)) addCredential(value, found);
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
   }
 }

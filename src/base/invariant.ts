@@ -14,6 +14,11 @@ export function unreachable(value: never): never {
   throw new InternalError(`unhandled case: ${JSON.stringify(value)}`);
 }
 
+/** The `code` of an Error, such as ENOENT; undefined if it has none. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
 /** The message of an Error, or the text of whatever else was thrown. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,5 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
-import { messageOf } from './invariant.ts';
+import { codeOf, messageOf } from './invariant.ts';
 
 /**
  * Writes a file that appears complete or not at all: a reader never gets a part of it. `mode` applies to a new file. Throws an error of
@@ -18,8 +18,7 @@ export function replaceFile(path: string, content: string | Uint8Array, mode?: n
 
 /** The reason why a file cannot be written, as the end of a sentence. */
 export function writeFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return WRITE_FAULTS.get(code) ?? messageOf(error);
+  return WRITE_FAULTS.get(codeOf(error) ?? '') ?? messageOf(error);
 }
 
 const WRITE_FAULTS: ReadonlyMap<string, string> = new Map([

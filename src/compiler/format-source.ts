@@ -1,13 +1,11 @@
 import type { DefinitionToken } from './1-parse/tokens.ts';
 import * as t from './1-parse/tokens.ts';
-import { tokenize } from './1-parse/tokenize.ts';
+import { MAP_WORDS, tokenize } from './1-parse/tokenize.ts';
 
 const INDENT = '  ';
 const OPENERS = new Set([t.LeftBrace, t.LeftBracket, t.LeftParenthesis]);
 const CLOSERS = new Set([t.RightBrace, t.RightBracket, t.RightParenthesis]);
 const LINE_COMMENTS = new Set([t.LineComment, t.DocComment]);
-/** Words that begin a block of keys and values. */
-const MAP_WORDS = new Set(['function', 'client', 'retry_policy', 'generator', 'test']);
 /** Words that begin any other definition. */
 const CODE_WORDS = new Set(['class', 'enum', 'type', 'dynamic', 'template_string', 'string_template', 'let']);
 

@@ -1,4 +1,5 @@
 import { isJsonObject, ownValue } from '../base/json.ts';
+import { percentDecoded } from '../base/percent-encoding.ts';
 import { pathStep, type ValuePath } from '../base/value-path.ts';
 import type { Schema } from './json-schema-keywords.ts';
 
@@ -110,10 +111,5 @@ export function innerSchemas(schema: Schema, path: ValuePath): ReadonlyArray<rea
 /** The name in a reference, which is a JSON pointer (RFC 6901) in a URI fragment. */
 function nameIn(reference: string): string | undefined {
   const name = REFERENCE.exec(reference)?.[1];
-  if (name === undefined) return undefined;
-  try {
-    return decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
-  } catch {
-    return undefined;
-  }
+  return name === undefined ? undefined : percentDecoded(name)?.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { codeOf, messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
@@ -113,8 +114,8 @@ export function missingPath(path: string): string {
 }
 
 function reasonOf(failure: unknown, path: string): string {
-  const code = failure instanceof Error && 'code' in failure ? failure.code : undefined;
+  const code = codeOf(failure);
   if (code === 'ENOENT') return missingPath(path);
   if (code === 'EACCES' || code === 'EPERM') return `"${shown(path)}" cannot be read: permission denied`;
-  return `"${shown(path)}" cannot be read: ${failure instanceof Error ? failure.message : String(failure)}`;
+  return `"${shown(path)}" cannot be read: ${messageOf(failure)}`;
 }

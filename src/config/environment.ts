@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'dotenv';
 import { credentialsIn, SHORTEST_SECRET } from '../base/credentials-in.ts';
+import { codeOf } from '../base/invariant.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { exportSecrets } from './telemetry-settings.ts';
@@ -54,7 +55,7 @@ function readDotenv(file: string, required: boolean): Result<string | undefined,
     if (!required && statSync(file).isDirectory()) return ok(undefined);
     return ok(readFileSync(file, 'utf8').replace(/^\uFEFF/u, ''));
   } catch (error) {
-    if (!required && error instanceof Error && 'code' in error && error.code === 'ENOENT') return ok(undefined);
+    if (!required && codeOf(error) === 'ENOENT') return ok(undefined);
     return err(
       `"${file}" cannot be read: ${readFault(error)}. Pass an existing file to --dotenv-path, or use --no-dotenv.`,
     );
@@ -63,7 +64,7 @@ function readDotenv(file: string, required: boolean): Result<string | undefined,
 
 /** The reason why a file cannot be read, as part of a sentence. */
 export function readFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  const code = codeOf(error) ?? 'unknown error';
   return READ_FAULTS.get(code) ?? code;
 }
 

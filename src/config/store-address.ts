@@ -1,3 +1,4 @@
+import { percentDecoded } from '../base/percent-encoding.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 
@@ -48,8 +49,8 @@ export function storeAddress(text: string): Result<StoreAddress, string> {
     ...others
   } = Object.fromEntries(query);
   const hosts = hostsOf(parts['hosts'] ?? '', sentinel === undefined ? STORE_PORT : SENTINEL_PORT);
-  const username = decoded(parts['user']);
-  const password = decoded(parts['password']);
+  const username = percentDecoded(parts['user'] ?? '');
+  const password = percentDecoded(parts['password'] ?? '');
   const database = Number(parts['database'] ?? 0);
   const isCluster = cluster === 'true';
   const fits =
@@ -83,13 +84,4 @@ function hostsOf(text: string, defaultPort: number): StoreAddress['hosts'] | und
     return { host: host.replaceAll(/[[\]]/gu, ''), port: Number(port) };
   });
   return hosts.every(({ host, port }) => host !== '' && port >= 1 && port <= 65_535) ? hosts : undefined;
-}
-
-/** Empty if it is absent; undefined if its percent-encoding is invalid. */
-function decoded(text = ''): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../base/percent-encoding.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { keyword, wholeNumber, yesOrNo, type ParseValue } from './setting-values.ts';
@@ -229,15 +230,7 @@ function propagators(text: string): Result<readonly Propagator[], string> {
 function pairs(text: string): Result<Readonly<Record<string, string>>, string> {
   const entries = text.split(',').filter((pair) => pair.trim() !== '');
   const read = entries.map((pair) => /^\s*([^=\s]+)\s*=(.*)$/su.exec(pair));
-  const values = read.map((match) => [match?.[1], decoded(match?.[2]?.trim())] as const);
+  const values = read.map((match) => [match?.[1], percentDecoded(match?.[2]?.trim() ?? '')] as const);
   const isWrong = values.some(([name, value]) => name === undefined || value === undefined);
   return isWrong ? err('a list of pairs such as name=value,other=value') : ok(Object.fromEntries(values));
-}
-
-function decoded(text: string | undefined): string | undefined {
-  try {
-    return text === undefined ? undefined : decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { codeOf } from '../base/invariant.ts';
 
 /** Further lines for a slow reader are dropped, since a log must not fill the server's memory. */
 const MAX_WAITING_CHARACTERS = 8 * 2 ** 20;
@@ -137,7 +138,8 @@ function nonBlocking(descriptor: number): number {
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY');
+  const code = codeOf(error);
+  return code === 'EAGAIN' || code === 'EBUSY';
 }
 
 function countLines(bytes: Buffer): number {

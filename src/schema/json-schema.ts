@@ -13,6 +13,14 @@ import type { ClassType, EnumType, FieldType, MediaKind, Type } from './type.ts'
  */
 export type View = 'input' | 'output' | 'partial' | 'reply';
 
+/** The ends of the names of types in a view, where a program has all of them side by side. */
+export const VIEW_SUFFIX: Readonly<Record<View, string>> = {
+  input: 'Input',
+  output: '',
+  partial: 'Partial',
+  reply: 'Reply',
+};
+
 /** How a document refers to the schemas that it holds once. */
 export interface SchemaReferences {
   /** The reference to a class, an enum or a recursive alias. */

@@ -2,6 +2,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, w
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 
 /** Ports that no other svc can claim until `release`. */
@@ -115,7 +116,7 @@ function createFile(path: string): boolean {
     writeFileSync(path, String(process.pid), { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
 }
@@ -132,7 +133,7 @@ function holderIsAlive(path: string): boolean {
     return true;
   } catch (error) {
     // EPERM: it is alive and belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as PiscinaPackage from 'piscina';
+import { codeOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Failure } from '../schema/failure.ts';
 import { validationFailure } from '../runtime/call/parse-reply.ts';
@@ -147,7 +148,7 @@ const TOO_BUSY: Failure = {
 const STOPPING: Failure = { code: 'draining', message: 'The server is stopping: try again.', retryAfterSeconds: 1 };
 
 function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
 /** A failure that the reply caused; undefined for a bug. */

@@ -11,6 +11,7 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
+import { messageOf } from '../base/invariant.ts';
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Redact } from './content.ts';
@@ -124,8 +125,10 @@ class ExportLog implements ExportListener {
     this.#count?.();
     if (this.#failing) return;
     this.#failing = true;
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#logger.warn({ signal: this.#signal, lost, reason }, 'telemetry cannot be exported; calls are not affected');
+    this.#logger.warn(
+      { signal: this.#signal, lost, reason: messageOf(error) },
+      'telemetry cannot be exported; calls are not affected',
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { invariant } from '../../base/invariant.ts';
+import { codeOf, invariant } from '../../base/invariant.ts';
 import { compile } from '../../compiler/compile.ts';
 import { isDefinitionFile, readSources } from '../../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../../config/settings/definitions.ts';
@@ -97,7 +97,7 @@ function writeNew(path: string, text: string): boolean {
     writeFileSync(path, text, { flag: 'wx' });
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
 }

@@ -19,7 +19,8 @@ interface Frame {
 
 const CLOSERS: Readonly<Record<string, string>> = { '{': '}', '[': ']', '(': ')' };
 const CODE_WORDS = new Set(['class', 'enum', 'type', 'dynamic', 'template_string', 'string_template']);
-const MAP_WORDS = new Set(['function', 'client', 'retry_policy', 'generator', 'test']);
+/** Words that begin a block of keys and values. */
+export const MAP_WORDS: ReadonlySet<string> = new Set(['function', 'client', 'retry_policy', 'generator', 'test']);
 
 const WHITE_SPACE = /[\s\uFEFF]+/y;
 const NAME = /[\p{L}_](?:[\p{L}\p{N}_]|-(?!>))*/uy;

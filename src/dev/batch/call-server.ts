@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/invariant.ts';
+import { codeOf, messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Program } from '../../schema/program.ts';
@@ -186,6 +186,5 @@ function isViolations(value: unknown): value is readonly Violation[] {
 
 /** Node gives an error without a message if several addresses of a host refuse. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return messageOf(error) || code;
+  return messageOf(error) || (codeOf(error) ?? '');
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../../base/invariant.ts';
+import { codeOf, messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { replaceFile } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
@@ -65,7 +65,7 @@ export class Recordings {
     try {
       content = JSON.parse(readFileSync(path, 'utf8'));
     } catch (error) {
-      const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      const missing = codeOf(error) === 'ENOENT';
       return err(missing ? this.#notRecorded(key) : `The recording "${path}" cannot be read: ${messageOf(error)}`);
     }
     const replies = repliesIn(content);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { messageOf } from '../../base/invariant.ts';
+import { codeOf, messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { mediaTypeOfContent, mediaTypeOfName } from '../../base/media-types.ts';
 import { err, ok, type Result } from '../../base/result.ts';
@@ -131,7 +131,7 @@ function readMedia(path: string, file: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const missing = codeOf(error) === 'ENOENT';
     const reason = missing ? `does not exist: svc looked for "${path}"` : `cannot be read: ${messageOf(error)}`;
     throw new UnreadableArgument(`the file "${file}" ${reason}`);
   }

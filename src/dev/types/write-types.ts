@@ -11,14 +11,13 @@ import {
   MEDIA_INLINE,
   objectSchema,
   type View,
+  VIEW_SUFFIX,
 } from '../../schema/json-schema.ts';
 import type { Definitions } from '../../schema/program.ts';
 import { leadingTo } from '../../schema/type-graph.ts';
 import { documentation, membersOf, typeOf } from './type-script.ts';
 
 const HEADER = `// Written by "svc types". Run it again when the definitions change.`;
-
-const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial', reply: 'Reply' };
 
 const CHECK: JsonObject = described(
   objectSchema({ name: { type: 'string' }, expression: { type: 'string' }, status: choice(['succeeded', 'failed']) }),
@@ -118,7 +117,7 @@ class TypeWriter {
     const key = `${seen} ${definition}`;
     const known = this.#declared.get(key);
     if (known !== undefined) return known.name;
-    const name = seen === 'output' ? definition : this.#names.allocate(`${definition}${SUFFIX[seen]}`);
+    const name = seen === 'output' ? definition : this.#names.allocate(`${definition}${VIEW_SUFFIX[seen]}`);
     this.#declared.set(key, { name, definition, view: seen });
     return name;
   }

@@ -1,3 +1,4 @@
+import { codeOf } from '../../base/invariant.ts';
 import type { StoreOperation } from './scripts.ts';
 
 /** A connection that restores itself. */
@@ -14,7 +15,8 @@ export interface StoreClient {
 /** The code of an error, such as ECONNREFUSED or WRONGPASS. Messages can quote addresses, users and arguments. */
 export function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  if ('code' in error && typeof error.code === 'string') return error.code;
+  const code = codeOf(error);
+  if (code !== undefined) return code;
   if ('lastNodeError' in error && error.lastNodeError !== undefined) return errorCode(error.lastNodeError);
   if (error.message.startsWith('Socket timeout')) return 'ETIMEDOUT';
   return /^-?(?<code>[A-Z]{3,})\b/u.exec(error.message)?.groups?.['code'] ?? 'unknown';

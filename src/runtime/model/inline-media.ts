@@ -1,4 +1,5 @@
 import { mediaTypeOfName } from '../../base/media-types.ts';
+import { percentDecoded } from '../../base/percent-encoding.ts';
 import type { Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { MediaUrlHandling } from '../../schema/providers/provider-description.ts';
@@ -88,17 +89,9 @@ function contentOf(part: MessagePart, url: string, declared: string | undefined)
   const [type = '', ...parameters] = url.slice('data:'.length, comma).split(';');
   const content = url.slice(comma + 1);
   const encoded = parameters.at(-1)?.trim().toLowerCase() === 'base64';
-  const data = encoded ? content : Buffer.from(decoded(content)).toString('base64');
+  const data = encoded ? content : Buffer.from(percentDecoded(content) ?? content).toString('base64');
   const mediaType = declared ?? type;
   return ok({ ...part, source: { kind: 'base64', data, ...(mediaType === '' ? {} : { mediaType }) } } as MessagePart);
-}
-
-function decoded(content: string): string {
-  try {
-    return decodeURIComponent(content);
-  } catch {
-    return content;
-  }
 }
 
 /** URLs that Google's services fetch themselves: Cloud Storage and files uploaded to Gemini. */

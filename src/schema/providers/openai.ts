@@ -1,4 +1,4 @@
-import { pathSegment } from '../../base/path-segment.ts';
+import { pathSegment } from '../../base/percent-encoding.ts';
 import { addressRequired, BODY_MODEL, COMMON_OPTIONS, COMMON_RULES, PATH_TEXT, ROLES, TEXT } from './common-options.ts';
 import type { OptionTable, OptionValues } from './option-shapes.ts';
 import type { HttpFacts, ProviderDescription } from './provider-description.ts';

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../../base/percent-encoding.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import { ParseRequest, RenderRequest } from './handlers/beta-requests.ts';
@@ -74,7 +75,7 @@ function route(context: RequestContext, routes: Routes, path: string): void {
   const name = path.slice(slash + 1);
   if (Request === undefined || name === '' || name.includes('/')) servePage(context, routes, path);
   else if (context.request.method !== 'POST') context.methodNotAllowed('POST');
-  else if (context.authorized()) new Request(context, decoded(name)).begin();
+  else if (context.authorized()) new Request(context, nameOf(name)).begin();
 }
 
 function servePage(context: RequestContext, routes: Routes, path: string): void {
@@ -114,13 +115,8 @@ function withoutBase(path: string, basePath: string): string {
 }
 
 /** Keeps a name that is not valid percent-encoding: no function has it. */
-function decoded(name: string): string {
-  if (!name.includes('%')) return name;
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
+function nameOf(segment: string): string {
+  return segment.includes('%') ? (percentDecoded(segment) ?? segment) : segment;
 }
 
 const ALLOWED_HEADERS =

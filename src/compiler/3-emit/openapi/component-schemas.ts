@@ -1,15 +1,13 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
-import { JsonSchemas, plainLiterals } from '../../../schema/json-schema.ts';
+import { JsonSchemas, plainLiterals, VIEW_SUFFIX } from '../../../schema/json-schema.ts';
 import type { View } from '../../../schema/json-schema.ts';
 import type { ClassType, Type } from '../../../schema/type.ts';
 import { openApiSchema, openLists, REFERENCE, schemaRef } from './dialect.ts';
 import type { Referenced } from './dialect.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
-
-const SUFFIX: Readonly<Record<View, string>> = { input: 'Input', output: '', partial: 'Partial', reply: 'Reply' };
 
 const NO_TAGS: Referenced['tags'] = new Map();
 
@@ -85,7 +83,7 @@ export class ComponentSchemas {
     const key = `${seen} ${name}`;
     const known = this.#names.get(key);
     if (known !== undefined) return schemaRef(known);
-    const componentName = seen === 'output' ? name : this.#allocator.allocate(`${name}${SUFFIX[seen]}`);
+    const componentName = seen === 'output' ? name : this.#allocator.allocate(`${name}${VIEW_SUFFIX[seen]}`);
     this.#names.set(key, componentName);
     this.#definitions.set(componentName, { name, view: seen });
     return schemaRef(componentName);

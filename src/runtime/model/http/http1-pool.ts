@@ -1,11 +1,12 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { codeOf } from '../../../base/invariant.ts';
 import { LINGER_BYTES, LINGER_MS } from './origin-pool.ts';
 import type { HttpCall, OriginPool, ResponseHeaders, ResponseListener, SentRequest } from './origin-pool.ts';
 import type { ConnectionAttempts } from './connection-attempts.ts';
 import { ReadClock } from './read-clock.ts';
 import type { SocketWatch } from './socket-watch.ts';
-import { codeOf, connectionFailure } from './upstream-failure.ts';
+import { connectionFailure } from './upstream-failure.ts';
 
 /** The sockets of a pool: those that are open, and those that are about to be. */
 interface PoolSockets {

@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import type * as Http2 from 'node:http2';
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
+import { codeOf } from '../../../base/invariant.ts';
 import { Http2Pulse } from './http2-pulse.ts';
 import type { PulseOwner } from './http2-pulse.ts';
-import { codeOf } from './upstream-failure.ts';
 
 /** Gets the changes in the state of a session. */
 export interface SessionOwner {

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as tls from 'node:tls';
 import type { SecureContext } from 'node:tls';
+import { codeOf } from '../../../base/invariant.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -16,7 +17,7 @@ const UNTRUSTED = new Set([
 
 /** True if a connection failed because no trusted authority signed the other side's certificate. */
 export function isUntrusted(error: Error): boolean {
-  return 'code' in error && typeof error.code === 'string' && UNTRUSTED.has(error.code);
+  return UNTRUSTED.has(codeOf(error) ?? '');
 }
 
 /**

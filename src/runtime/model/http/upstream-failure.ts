@@ -1,3 +1,4 @@
+import { codeOf } from '../../../base/invariant.ts';
 import type { TimeoutFailure } from '../../../schema/failure.ts';
 
 /**
@@ -29,13 +30,9 @@ export type UpstreamFailure =
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && error.errors.length > 0) return errorText(error.errors[0]);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error) ?? '';
   if (error.message === '') return code === '' ? error.name : code;
   return error.message.includes(code) ? error.message : `${error.message} (${code})`;
-}
-
-export function codeOf(error: Error): unknown {
-  return 'code' in error ? error.code : undefined;
 }
 
 /** The failure of a connection. `hasStatus`: the reply had begun. */

@@ -1,4 +1,4 @@
-import { pathSegment } from '../../../base/path-segment.ts';
+import { pathSegment } from '../../../base/percent-encoding.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import type { Result } from '../../../base/result.ts';
 import { err, ok } from '../../../base/result.ts';

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../../../base/percent-encoding.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { listOf, objectOf, valueOf } from './make-node.ts';
 
@@ -107,9 +108,5 @@ function memberOf([key, value]: Pair, decode: Notation['decode']): readonly [str
 }
 
 function fromUrl(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
-  } catch {
-    return text;
-  }
+  return percentDecoded(text.replaceAll('+', ' ')) ?? text;
 }

@@ -99,6 +99,16 @@ export async function untilReady(child: ChildProcess, url: string): Promise<void
   throw new Error(`${child.spawnargs.join(' ')}: not ready after ${READY_TIMEOUT_MS} ms`);
 }
 
+/** Waits until the spare worker of svc has started, some seconds after the others, so that it disturbs no measurement. */
+export async function untilSpare(child: ChildProcess, workers: number): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  // Besides these, the primary.
+  while (processTree(child.pid ?? 0).length < 1 + workers + 1) {
+    if (performance.now() > deadline) throw new Error(`no spare worker after ${READY_TIMEOUT_MS} ms`);
+    await sleep(100);
+  }
+}
+
 async function answers(url: string): Promise<boolean> {
   try {
     const response = await fetch(url);

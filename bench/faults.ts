@@ -3,7 +3,7 @@
 // Usage: faults.js [--case <name>]... [--transport uws|node]
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { end } from './child-process.ts';
+import { end, untilSpare } from './child-process.ts';
 import { FAULT_CASES, type FaultCase } from './fault-cases.ts';
 import { startLanes, type Tally } from './fault-load.ts';
 import { startFaultServer, type TransportName } from './fault-server.ts';
@@ -43,6 +43,7 @@ console.log(writeResults({ results }, 'faults'));
 
 async function run(fault: FaultCase, transport: TransportName, on: Stage): Promise<FaultResult> {
   const server = await startFaultServer(on, { transport, ...fault.start });
+  await untilSpare(server.child, Number(fault.start?.env?.['SVC_WORKERS'] ?? 2));
   const load = startLanes({ url: server.url, ...fault.load });
   try {
     await sleep(WARM_UP_MS);

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { end, freePort, start, startWithPort, untilReady, type Command } from './child-process.ts';
+import { end, freePort, start, startWithPort, untilReady, untilSpare, type Command } from './child-process.ts';
 import { writeDefinitions } from './definitions.ts';
 
 /** The package folder; this file runs from `dist/bench`. */
@@ -93,6 +93,7 @@ async function startSide(name: SideName, place: Place): Promise<Side> {
   const child = start(pinned(commandOf(name, port, place), place.cores));
   const url = `http://127.0.0.1:${port}`;
   await untilReady(child, `${url}/_debug/ping`);
+  if (name === 'svc') await untilSpare(child, place.workers ?? WORKERS);
   return { name, child, pid: child.pid ?? 0, url };
 }
 

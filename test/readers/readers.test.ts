@@ -92,6 +92,7 @@ describe.each(TRANSPORTS)('transport %s', (transport) => {
   beforeAll(async () => {
     const flags = ['--transport', transport, '--log-level', 'warn', '--partial-interval', '0', '--workers', '2'];
     server = await startServer({ files: TALK_FILES, flags, env: { PROVIDER_URL: `${fake.url}/v1` } });
+    await waitUntil('the spare worker', () => childrenOf(server.child.pid ?? 0).length === 3);
   });
 
   afterAll(async () => {

@@ -23,10 +23,9 @@ const installed = join(project, 'node_modules/svc-functions');
 let packages: readonly string[] = [];
 
 beforeAll(() => {
-  const packed = run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', project], ROOT).trim();
   writeFileSync(join(project, 'package.json'), '{"type": "module"}');
-  // Without the network: svc has no dependencies.
-  run('npm', ['install', '--offline', '--ignore-scripts', '--silent', `./${packed.split('\n').at(-1) ?? ''}`], project);
+  // Packs the folder and installs the package, without the network: svc has no dependencies.
+  run('npm', ['install', '--offline', '--ignore-scripts', '--silent', '--install-links', ROOT], project);
   packages = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
   link('typescript');
   link('@types/node');

@@ -1,5 +1,5 @@
 // Entry file: CPU time of a small call with keys, limits, idempotency keys and the cache, embedded and with a store on loopback,
-// in the primary and the workers together. Each round measures all servers in turn, and the median of the rounds counts.
+// in the primary and the workers together.
 import autocannon from 'autocannon';
 import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,13 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { end, freePort, start } from './child-process.ts';
-import { BODY, median } from './load.ts';
+import { COMPARISON_HEAD, compareInTurn, comparisonCells, WARM_UP_CALLS } from './in-turn.ts';
+import { BODY } from './load.ts';
 import { cpuMicrosOf } from './process-usage.ts';
-import { number, table } from './report.ts';
+import { table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
+/** A run with other numbers writes no results. */
+const DEFAULTS = { requests: '6000', rounds: '15' };
+
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '12000' }, rounds: { type: 'string', default: '7' } },
+  options: {
+    requests: { type: 'string', default: DEFAULTS.requests },
+    rounds: { type: 'string', default: DEFAULTS.rounds },
+  },
 });
 const REQUESTS = Number(values.requests);
 const ROUNDS = Number(values.rounds);
@@ -61,20 +68,19 @@ const SUBJECTS: readonly Subject[] = [
 let sent = 0;
 const stages = await Promise.all(SUBJECTS.map(({ env = {} }) => setStage({ sides: ['svc'], env })));
 try {
-  const sides = stages.flatMap((stage) => stage.sides);
-  const samples: number[][] = sides.map(() => []);
-  for (let round = -2; round < ROUNDS; round += 1) {
-    for (const [index, side] of sides.entries()) {
-      const micros = await cpuPerCall(side, SUBJECTS[index] ?? { name: '' });
-      // The first two rounds warm up.
-      if (round >= 0) samples[index]?.push(micros);
-    }
-  }
-  const rows = samples.map((own, index) => {
-    const ratios = own.map((micros, round) => micros / (samples[0]?.[round] ?? Number.NaN));
-    return [SUBJECTS[index]?.name ?? '', number(median(own)), number(median(ratios))];
+  const measures = stages.flatMap(({ sides }, index) => {
+    const subject = SUBJECTS[index] ?? { name: '' };
+    return sides.map((side) => (requests: number) => cpuPerCall(side, subject, requests));
   });
-  console.log(`\n${table([['call', 'CPU µs', 'ratio'], ...rows])}`);
+  for (const measure of measures) await measure(WARM_UP_CALLS);
+  const compared = await compareInTurn(
+    measures.map((measure) => () => measure(REQUESTS)),
+    ROUNDS,
+  );
+  const rows = compared.map((row, index) => ({ call: SUBJECTS[index]?.name ?? '', ...row }));
+  console.log(`\n${table([['call', ...COMPARISON_HEAD], ...rows.map((row) => [row.call, ...comparisonCells(row)])])}`);
+  const complete = values.requests === DEFAULTS.requests && values.rounds === DEFAULTS.rounds;
+  if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'callers')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));
   if (redis !== undefined) await end(redis);
@@ -88,7 +94,11 @@ function keyFile(name: string, ofKey: object | undefined): string {
   return path;
 }
 
-async function cpuPerCall(side: Side, { headers = {}, freshHeader, body = BODY }: Subject): Promise<number> {
+async function cpuPerCall(
+  side: Side,
+  { headers = {}, freshHeader, body = BODY }: Subject,
+  amount: number,
+): Promise<number> {
   const common = { 'content-type': 'application/json', ...headers };
   const fresh = (request: object) => {
     sent += 1;
@@ -101,7 +111,7 @@ async function cpuPerCall(side: Side, { headers = {}, freshHeader, body = BODY }
     headers: common,
     body,
     connections: 32,
-    amount: REQUESTS,
+    amount,
     timeout: 60,
     ...(freshHeader === undefined ? {} : { requests: [{ setupRequest: fresh }] }),
   });

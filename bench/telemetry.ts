@@ -1,13 +1,12 @@
 // Entry file: CPU time of a small call without telemetry, and with traces of a share of the calls. The receiver accepts everything;
-// metrics are exported in all cases but the first. Each round measures all servers in turn, every second round in reverse. The median
-// over the rounds of the ratio within a round counts.
+// metrics are exported in all cases but the first.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { CASES, checkAnswer, runLoad, type Case } from './cases.ts';
-import { median, quantile } from './load.ts';
+import { COMPARISON_HEAD, compareInTurn, comparisonCells, WARM_UP_CALLS } from './in-turn.ts';
 import { cpuMicrosOf } from './process-usage.ts';
-import { number, table, writeResults } from './report.ts';
+import { table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
 /** A run with other numbers writes no results. */
@@ -49,18 +48,16 @@ try {
   const sides = stages.flatMap((stage) => stage.sides);
   for (const side of sides) {
     await checkAnswer(subject, side);
-    await runLoad(subject, side, subject.warmUp.svc ?? REQUESTS);
+    await runLoad(subject, side, WARM_UP_CALLS);
   }
-  const samples: number[][] = sides.map(() => []);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const turns = [...sides.entries()];
-    for (const [index, side] of round % 2 === 0 ? turns : turns.toReversed()) {
-      samples[index]?.push(await cpuPerCall(subject, side));
-    }
-  }
-  const rows = samples.map((own, index) => rowOf(SHARES[index], own, samples[0] ?? []));
-  const head = ['sampled', 'CPU µs per call', 'ratio', 'middle half of the ratios'];
-  console.log(`\n${table([head, ...rows.map(cells)])}`);
+  const compared = await compareInTurn(
+    sides.map((side) => () => cpuPerCall(subject, side)),
+    ROUNDS,
+  );
+  // `sampledShare` is null without telemetry.
+  const rows = compared.map((row, index) => ({ sampledShare: SHARES[index] ?? null, ...row }));
+  const named = rows.map((row) => [nameOf(row.sampledShare), ...comparisonCells(row)]);
+  console.log(`\n${table([['sampled', ...COMPARISON_HEAD], ...named])}`);
   const complete = values.requests === DEFAULTS.requests && values.rounds === DEFAULTS.rounds;
   if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'telemetry')}`);
 } finally {
@@ -68,28 +65,8 @@ try {
   receiver.close();
 }
 
-interface Row {
-  /** Null without telemetry. */
-  readonly sampledShare: number | null;
-  readonly cpuMicros: number;
-  /** The median over the rounds, and the quartiles. */
-  readonly ratio: number;
-  readonly ratioQuartiles: readonly [number, number];
-}
-
-function rowOf(share: number | undefined, own: readonly number[], off: readonly number[]): Row {
-  const ratios = own.map((micros, round) => micros / (off[round] ?? Number.NaN));
-  return {
-    sampledShare: share ?? null,
-    cpuMicros: median(own),
-    ratio: median(ratios),
-    ratioQuartiles: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
-  };
-}
-
-function cells({ sampledShare, cpuMicros, ratio, ratioQuartiles: [low, high] }: Row): readonly string[] {
-  const name = sampledShare === null ? 'telemetry off' : `${sampledShare * 100} %`;
-  return [name, number(cpuMicros), number(ratio), `${number(low)} to ${number(high)}`];
+function nameOf(share: number | null): string {
+  return share === null ? 'telemetry off' : `${share * 100} %`;
 }
 
 async function cpuPerCall(load: Case, side: Side): Promise<number> {

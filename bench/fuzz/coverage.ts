@@ -1,5 +1,5 @@
 import { Session, type Profiler } from 'node:inspector';
-import { executedLines } from '../../test/support/count-steps.ts';
+import { executedLines } from '../../test/support/step-costs.ts';
 
 /** The block coverage of this process, as V8 counts it, limited to the scripts whose URL contains one of the texts. */
 export class Coverage {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../src/base/json.ts';
-import { chargeNatives } from '../../test/support/count-steps.ts';
+import { chargeNatives } from '../../test/support/step-costs.ts';
 import { Random } from '../recover/random.ts';
 import { Coverage } from './coverage.ts';
 import { minimise } from './minimise.ts';

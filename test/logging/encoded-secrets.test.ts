@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assertProperty } from '../support/assert-property.ts';
 import { countSteps } from '../support/count-steps.ts';
+import { assertProperty } from '../support/assert-property.ts';
 import { Redactor } from '../../src/logging/redactor.ts';
 import { SecretMatcher } from '../../src/logging/secret-matcher.ts';
 

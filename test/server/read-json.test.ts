@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countSteps } from '../support/count-steps.ts';
 import { readJson } from '../../src/server/http/read-json.ts';
 import { excessOfJson } from '../../src/base/scan-json.ts';
 import { assertProperty } from '../support/assert-property.ts';
-import { countSteps } from '../support/count-steps.ts';
 
 function excess(text: string): string | undefined {
   return excessOfJson(Buffer.from(text), 50_000);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { countSteps, stepGrowth } from './count-steps.ts';
 import { editDistance } from '../../src/base/suggestion.ts';
 import { canonicalJson } from '../../src/base/json.ts';
-import { countSteps, stepGrowth } from './count-steps.ts';
 
 const work = () => editDistance('abc'.repeat(30), 'cab'.repeat(30));
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PromptFailure } from '../../../src/schema/failure.ts';
 import { countSteps, stepGrowth } from '../../support/count-steps.ts';
+import type { PromptFailure } from '../../../src/schema/failure.ts';
 import { runawayFunction, RUNAWAY_TEMPLATES } from './runaway-templates.ts';
 import { CLIENT, rendererOf, renderText } from './sample-program.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { stepGrowth } from '../../support/count-steps.ts';
 import { isJsonObject } from '../../../src/base/json.ts';
 import { assertProperty } from '../../support/assert-property.ts';
-import { stepGrowth } from '../../support/count-steps.ts';
 import { cut } from './cut.ts';
 import { parserOf, partialsOf, valueOf } from './parser-of.ts';
 

@@ -1,25 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { err, ok, type Result } from '../base/result.ts';
 import type { CompileOptions } from '../compiler/compile-options.ts';
-import { compile } from '../compiler/compile.ts';
+import { compile, type CompileResult } from '../compiler/compile.ts';
 import { isDefinitionFile, readSources, type Sources } from '../compiler/read-sources.ts';
 import type { Config } from '../config/config.ts';
 import { DEFAULT_DIRECTORIES } from '../config/settings/definitions.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { Program } from '../schema/program.ts';
-import type { TestType } from '../schema/test.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { prettyReport } from './pretty-report.ts';
 import { reportProblem } from './terminal.ts';
 
 /** A compiled directory of definitions. There is a program unless a diagnostic is an error. */
-export interface Compiled extends Sources {
-  readonly diagnostics: readonly Diagnostic[];
-  readonly program?: Program;
-  /** The `test` blocks; empty without a program. */
-  readonly tests: readonly TestType[];
-}
+export interface Compiled extends Sources, CompileResult {}
 
 /** Reads and compiles the definitions that the configuration names. Returns an error message if they cannot be read. */
 export function compileDefinitions(config: Config): Result<Compiled, string> {

@@ -27,8 +27,8 @@ export function redactShapes(text: string): string {
   return redactPatterns(redactAssigned(text));
 }
 
-interface Masked {
-  /** The part of the text that `mask` replaces. */
+/** The part of a text that `mask` replaces. */
+export interface Masked {
   readonly start: number;
   readonly end: number;
   readonly mask: string;

@@ -1,4 +1,4 @@
-import { MASK, redactShapes } from './credential-shapes.ts';
+import { MASK, redactShapes, type Masked } from './credential-shapes.ts';
 import { SecretMatcher } from './secret-matcher.ts';
 import { SHORTEST_SECRET } from '../base/credentials-in.ts';
 
@@ -48,12 +48,6 @@ export class Redactor {
     }
     return result + text.slice(done);
   }
-}
-
-interface Masked {
-  readonly start: number;
-  readonly end: number;
-  readonly mask: string;
 }
 
 /** Widens the range to whole escapes and numbers, so that JSON text stays valid. */

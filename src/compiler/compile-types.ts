@@ -11,6 +11,7 @@ import { parse, parseTypes } from './1-parse/parse.ts';
 import type { AttributeNode, DeclarationNode, DocumentNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
 import { extendTypes } from './2-check/extend-types.ts';
+import { isConstraint } from './2-check/node-values.ts';
 import { requestTypeFaults } from './2-check/request-types.ts';
 import { reachableDeclarations, WrittenSizes } from './2-check/type-reach.ts';
 import type { CompileOptions } from './compile-options.ts';
@@ -262,5 +263,5 @@ function memberCount(node: DeclarationNode): number {
 }
 
 function constraintCount(attributes: readonly AttributeNode[]): number {
-  return attributes.filter(({ name }) => name === 'assert' || name === 'check').length;
+  return attributes.filter(isConstraint).length;
 }

@@ -30,6 +30,11 @@ export function hasAttribute(attributes: readonly AttributeNode[], name: string)
   return attributes.some((attribute) => attribute.name === name);
 }
 
+/** True for `@assert` and `@check`. */
+export function isConstraint(node: AttributeNode): node is AttributeNode & { readonly name: 'assert' | 'check' } {
+  return node.name === 'assert' || node.name === 'check';
+}
+
 /** Returns the items of a list, or the value itself: `functions F` means `functions [F]`. */
 export function listItems(value: ValueNode | undefined): readonly ValueNode[] {
   if (value === undefined) return [];

@@ -5,6 +5,7 @@ import type { Expression, Template } from '../../schema/template.ts';
 import { dedent, dedentTemplateString, type TemplateSource } from '../1-parse/dedent.ts';
 import type { AttributeNode, ExpressionNode, RawStringNode } from '../1-parse/syntax-nodes.ts';
 import { parseExpression, parseTemplate } from '../1-parse/template/parse-template.ts';
+import { isConstraint } from './node-values.ts';
 
 /** Parses the templates and expressions inside definitions, each only once. */
 export class TemplateReader {
@@ -49,7 +50,7 @@ export class TemplateReader {
   }
 
   #constraint(node: AttributeNode): Constraint | undefined {
-    if (node.name !== 'assert' && node.name !== 'check') return undefined;
+    if (!isConstraint(node)) return undefined;
     const expressionNode = expressionOf(node);
     const expression = expressionNode && this.expression(expressionNode).expression;
     if (expressionNode === undefined || expression === undefined) return undefined;

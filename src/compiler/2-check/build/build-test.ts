@@ -1,7 +1,7 @@
 import type { TestType } from '../../../schema/test.ts';
 import type { AttributeNode, EntryNode, TestNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
-import { entryValue, lastEntries } from '../node-values.ts';
+import { entryValue, isConstraint, lastEntries } from '../node-values.ts';
 import { testedFunctions } from '../scope.ts';
 import { buildEntry } from './build-client.ts';
 
@@ -9,7 +9,7 @@ import { buildEntry } from './build-client.ts';
 export function buildTest(node: TestNode, { templates }: CheckContext): TestType {
   const args = entryValue(node.entries, 'args');
   const entries = args?.kind === 'map' ? lastEntries(args.entries) : [];
-  const conditions = node.attributes.filter(isCondition);
+  const conditions = node.attributes.filter(isConstraint);
   const constraints = templates.constraints(conditions);
   const unreadable = unreadablePart(node, args, entries) ?? unreadableCondition(conditions, constraints.length);
   return {
@@ -53,8 +53,4 @@ function isReadable(value: ValueNode | undefined): boolean {
 /** A test without one of its conditions could pass by mistake. */
 function unreadableCondition(conditions: readonly AttributeNode[], readable: number): string | undefined {
   return conditions.length === readable ? undefined : 'a condition';
-}
-
-function isCondition({ name }: AttributeNode): boolean {
-  return name === 'assert' || name === 'check';
 }

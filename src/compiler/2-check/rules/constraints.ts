@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { isConstraint } from '../node-values.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { expressionOf, labelOf } from '../template-reader.ts';
 import { walkType } from '../walk-types.ts';
@@ -11,7 +12,7 @@ const LABEL = /^[A-Za-z_]\w*$/;
 export const constraintForm: Rule = (context) => {
   for (const { attributes } of context.attributeSites) {
     for (const node of attributes) {
-      if (node.name === 'assert' || node.name === 'check') checkForm(context, node);
+      if (isConstraint(node)) checkForm(context, node);
     }
   }
 };
@@ -124,7 +125,7 @@ export const constraintSyntax: Rule = (context) => {
 };
 
 function problemsOf({ templates }: CheckContext, attribute: AttributeNode): readonly Diagnostic[] {
-  if (attribute.name !== 'assert' && attribute.name !== 'check') return [];
+  if (!isConstraint(attribute)) return [];
   const expression = expressionOf(attribute);
   return expression === undefined ? [] : templates.expression(expression).diagnostics;
 }

@@ -2,7 +2,7 @@ import { isOptionsKey } from '../../../base/options-keys.ts';
 import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { eachDuplicate } from '../each-duplicate.ts';
-import { entryValue, listItems, stringOf } from '../node-values.ts';
+import { entryValue, isConstraint, listItems, stringOf } from '../node-values.ts';
 import { labelOf } from '../template-reader.ts';
 
 const TYPE_NAMES = new Set(['String', 'Int', 'Float', 'Boolean', 'Bytes', 'BigInt', 'Json', 'BamlClient']);
@@ -181,10 +181,6 @@ export const uniqueAttributes: Rule = (context) => {
     reportRepeated(context, 'check/duplicate-label', checks, (node) => labelOf(node) ?? '');
   }
 };
-
-function isConstraint(node: AttributeNode): boolean {
-  return node.name === 'assert' || node.name === 'check';
-}
 
 function reportRepeated(
   { report }: CheckContext,

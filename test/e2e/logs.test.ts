@@ -56,7 +56,7 @@ async function droppedLines(url: string): Promise<number> {
 async function startOnto(descriptor: number): Promise<string> {
   const port = await freePort();
   const env = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' };
-  const args = [SVC_MAIN, 'serve', '--from', SAMPLES, '--port', String(port), '--no-dotenv'];
+  const args = [SVC_MAIN, 'serve', '--from', SAMPLES, '--port', String(port), '--workers', '1', '--no-dotenv'];
   lone = spawn(process.execPath, args, { env, stdio: ['ignore', descriptor, descriptor] });
   const url = `http://127.0.0.1:${port}`;
   const ready = () =>

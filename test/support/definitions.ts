@@ -86,7 +86,8 @@ export function functionType(
   return { name, parameters: named, returns, client: 'offline/echo', prompt, examples: [], ...more };
 }
 
-function definitions(parts: Partial<Definitions>): Definitions {
+/** Returns definitions with these parts and nothing else. */
+export function definitionsOf(parts: Partial<Definitions>): Definitions {
   const none = {
     classes: [],
     enums: [],
@@ -101,5 +102,5 @@ function definitions(parts: Partial<Definitions>): Definitions {
 
 export function programOf(parts: Partial<Definitions>, options: Partial<CompileOptions> = {}): Program {
   const all = { version: '0.1.0', versionCheck: true, beta: false, apiKey: false, ...options };
-  return emitProgram(definitions(parts), [], all);
+  return emitProgram(definitionsOf(parts), [], all);
 }

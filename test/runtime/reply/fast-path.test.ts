@@ -196,9 +196,9 @@ test('values, flags and partials of the fast path are those of the tolerant pars
       const spell = (json: string): string => (HABITS[other] ?? String)((HABITS[habit] ?? String)(json));
       if (takesAsTolerant(spell(JSON.stringify(value, undefined, layout)), plannedFor(returns), lengths)) taken += 1;
     }),
-    { numRuns: 1500 },
+    { numRuns: 600 },
   );
-  expect(taken).toBeGreaterThan(150);
+  expect(taken).toBeGreaterThan(60);
 });
 
 /** A mistake at a position of the reply, which is a share between 0 and 1. */
@@ -220,9 +220,9 @@ test('the fast path and the tolerant parser agree on a reply with slips anywhere
       }
       if (takesAsTolerant(reply.replaceAll(/\p{Surrogate}/gu, ''), plannedFor(returns), lengths)) taken += 1;
     }),
-    { numRuns: 1500 },
+    { numRuns: 600 },
   );
-  expect(taken).toBeGreaterThan(50);
+  expect(taken).toBeGreaterThan(20);
 });
 
 /** Replies that the two once read differently. */

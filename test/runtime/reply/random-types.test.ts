@@ -5,6 +5,7 @@ import { compileCondition } from '../../../src/runtime/prompt/compile-condition.
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { programOf } from '../../support/definitions.ts';
 import { publishedSchemas } from '../../support/published-schemas.ts';
 import { partialsOf } from './parser-of.ts';
 import { samples, type Sample } from './random-types.ts';
@@ -45,8 +46,8 @@ const simpleText = fc.stringMatching(/^[a-z][a-z]{0,6} ?[a-z]{2}q$/u);
 const anyLayout = fc.constantFrom(undefined, 2);
 const cuts = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 });
 
-function parserOf({ returns, program }: Sample): ReplyParser {
-  return createReplyParser(returns, indexDefinitions(program), compileCondition);
+function parserOf({ returns, definitions }: Sample): ReplyParser {
+  return createReplyParser(returns, indexDefinitions(definitions), compileCondition);
 }
 
 test('valid JSON of any type is its own value', () => {
@@ -55,7 +56,7 @@ test('valid JSON of any type is its own value', () => {
       const outcome = parserOf(sample).parse(JSON.stringify(sample.reply, undefined, layout));
       expect(outcome.ok ? outcome.value.value : outcome.failure).toEqual(sample.value);
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -83,7 +84,7 @@ test.each(Object.entries(DAMAGES))('%s: the value of any type is recovered', (_n
       const outcome = parserOf(sample).parse(damage(JSON.stringify(sample.reply, undefined, 2)));
       expect(outcome.ok ? outcome.value.value : outcome.failure).toEqual(sample.value);
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });
 
@@ -101,7 +102,7 @@ test('a stream of any type ends in the outcome of the whole reply, wherever it i
       }
       expect(stream.finish()).toEqual(parser.parse(reply));
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -112,7 +113,7 @@ test(
     let seen = 0;
     assertProperty(
       fc.property(samples(anyText), cuts, anyLayout, (sample, lengths, layout) => {
-        const { partial: schema } = publishedSchemas(sample.program);
+        const { partial: schema } = publishedSchemas(programOf(sample.definitions));
         const partials = partialsOf(parserOf(sample), cut(JSON.stringify(sample.reply, undefined, layout), lengths));
         seen += partials.length;
         for (const text of partials) {
@@ -125,7 +126,7 @@ test(
         }
         expect(withoutStates(JSON.parse(partials.at(-1) ?? 'null'))).toEqual(sample.value);
       }),
-      { numRuns: 120 },
+      { numRuns: 100 },
     );
     expect(seen).toBeGreaterThan(300);
   },
@@ -142,7 +143,7 @@ test('partials of any type never take anything back, and no two in a row are equ
         expect(stepBack(JSON.parse(previous), JSON.parse(partial), '')).toBeUndefined();
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 

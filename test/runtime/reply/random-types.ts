@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { Program } from '../../../src/schema/program.ts';
+import type { Definitions } from '../../../src/schema/program.ts';
 import type { ClassType, FieldType, Type } from '../../../src/schema/type.ts';
 import { alias, aliasRef, bool, classType, enumType, field, float } from '../../support/definitions.ts';
-import { functionType, int, list, map, nothing, programOf, string, union } from '../../support/definitions.ts';
+import { definitionsOf, functionType, int, list, map, nothing, string, union } from '../../support/definitions.ts';
 import {
   checkedOf,
   doneOf,
@@ -17,9 +17,9 @@ import {
 } from './shapes.ts';
 import type { Pair, Shape, ShapedField, World } from './shapes.ts';
 
-/** A program whose function `Do` returns a type, and a value of that type. */
+/** Definitions whose function `Do` returns a type, and a value of that type. */
 export interface Sample extends Pair {
-  readonly program: Program;
+  readonly definitions: Definitions;
   readonly returns: Type;
   readonly shape: Shape;
   readonly world: World;
@@ -122,13 +122,13 @@ export function samples(texts: fc.Arbitrary<string>): fc.Arbitrary<Sample> {
   return fc.tuple(worlds, shapes(-1)).chain(([classes, inner]) => {
     const world: World = new Map(classes.map(({ shaped, type }) => [type.name, shaped]));
     const shape = inner.kinds.some((kind) => kind === 'list' || kind === 'object') ? inner : listOf(inner);
-    const program = programOf({
+    const definitions = definitionsOf({
       classes: classes.map(({ type }) => type),
       enums: ENUMS,
       aliases: [JSON_ALIAS],
       functions: [functionType('Do', {}, shape.type)],
     });
-    const sample = { program, returns: shape.type, shape, world, [fc.toStringMethod]: shown };
+    const sample = { definitions, returns: shape.type, shape, world, [fc.toStringMethod]: shown };
     // A scalar among prose could be any word of it.
     const values = shape
       .values({ world, depth: 4, texts })
@@ -139,7 +139,7 @@ export function samples(texts: fc.Arbitrary<string>): fc.Arbitrary<Sample> {
 
 /** Describes a sample in the report of a failure. */
 function shown(this: Sample): string {
-  const classes = this.program.classes.map(
+  const classes = this.definitions.classes.map(
     ({ name, fields, streamDone }) =>
       `${name} { ${fields.map((each) => `${each.name} ${typeText(each.type)}${each.streamNotNull ? ' @not_null' : ''}`).join('; ')} }${streamDone ? ' @@done' : ''}`,
   );

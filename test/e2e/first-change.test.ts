@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { appendFileSync, chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -12,7 +12,6 @@ const PAGE = readFileSync(join(ROOT, '.github/CONTRIBUTING.md'), 'utf8');
 const SECTION = PAGE.slice(PAGE.indexOf('## A first change'), PAGE.indexOf('## What a change needs'));
 const BLOCKS = blocksOf(SECTION);
 const CATALOGUE = 'src/diagnostics/catalogue/check.ts';
-const RULES = 'src/compiler/2-check/rules/attributes.ts';
 const CHECK = 'src/compiler/2-check/check.ts';
 const ERRORS = 'docs/errors.md';
 
@@ -46,14 +45,6 @@ function insertBefore(file: string, next: string, text: string): void {
   writeFileSync(file, [...lines.slice(0, at), text.replace(/\n$/u, ''), ...lines.slice(at)].join('\n'));
 }
 
-/** Replaces the line of a file that ends with `end`. */
-function replaceLine(file: string, end: string, text: string): void {
-  const lines = readFileSync(file, 'utf8').split('\n');
-  const at = lines.findIndex((line) => line.endsWith(end));
-  expect(at, `${file} has a line that ends with "${end}"`).toBeGreaterThan(0);
-  writeFileSync(file, lines.with(at, text.replace(/\n$/u, '')).join('\n'));
-}
-
 test('each step of the example works', async () => {
   const copy = copyOfSources();
   const programs = temporaryFolder({ npx: NPX });
@@ -62,6 +53,7 @@ test('each step of the example works', async () => {
   const marked = (mark: string): string => BLOCKS.find((block) => block.mark === mark)?.code ?? '';
   const shell = (commands: string): Promise<unknown> => run('sh', ['-eu', '-c', commands], { cwd: copy, env });
   const [sample, tests] = BLOCKS.filter(({ language, mark }) => language === 'sh' && mark === undefined);
+  const rule = BLOCKS.find(({ file }) => file !== undefined);
   const [, entry = ''] = /^````markdown\n([^]*?)^````$/mu.exec(SECTION) ?? [];
 
   await shell(sample?.code ?? '');
@@ -69,8 +61,8 @@ test('each step of the example works', async () => {
     stdout: expect.stringContaining("'empty-description' has no errors"),
   });
   insertBefore(join(copy, CATALOGUE), "  'check/skip-required'", marked(`after check/empty-alias in ${CATALOGUE}`));
-  appendFileSync(join(copy, RULES), `\n${marked(`at the end of ${RULES}`)}`);
-  replaceLine(join(copy, CHECK), "'./rules/attributes.ts';", marked(`imported in ${CHECK}`));
+  writeFileSync(join(copy, rule?.file ?? ''), rule?.code ?? '');
+  insertBefore(join(copy, CHECK), 'import { environmentVariables }', marked(`imported in ${CHECK}`));
   insertBefore(join(copy, CHECK), '  environmentVariables,', marked(`in RULES of ${CHECK}`));
   insertBefore(join(copy, ERRORS), '### check/skip-required', entry);
   await shell(tests?.code ?? '');

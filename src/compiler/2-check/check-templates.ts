@@ -1,28 +1,27 @@
-import { missingOutputFormat, unusedParameter } from '../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType, TemplateStringType } from '../../schema/function.ts';
-import type { Definitions } from '../../schema/program.ts';
 import { isAlwaysStructured, type StructuredClient } from '../../schema/structured-clients.ts';
+import type { Definitions } from '../../schema/program.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
 import type { FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
-import type { CheckContext } from './check-context.ts';
 import { entryValue } from './node-values.ts';
-import { callArgumentsRule, debugCallRule, literalArgumentsRule } from './template-rules/call-arguments-rules.ts';
+import type { CheckContext } from './check-context.ts';
+import { unusedParameter } from '../../diagnostics/catalogue/template.ts';
+import { callArgumentsRule, debugCallRule } from './template-rules/call-arguments-rule.ts';
 import { enumComparisonRule } from './template-rules/enum-comparison-rule.ts';
+import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts';
 import { reachedNames } from './template-rules/reached-names.ts';
-import { CONTEXT, type StaticValue, typed } from './template-rules/static-value.ts';
+import { outputFormatRule } from './template-rules/output-format-rule.ts';
+import { CONTEXT, typed } from './template-rules/static-value.ts';
+import type { StaticValue } from './template-rules/static-value.ts';
 import type { ConstraintScope, TemplateRule, TemplateScope } from './template-rules/template-rule.ts';
 import { TemplateWalker } from './template-rules/template-walker.ts';
-import {
-  unknownFieldRule,
-  unknownFilterRule,
-  unknownMethodRule,
-  unknownTestRule,
-  unknownVariableRule,
-} from './template-rules/unknown-name-rules.ts';
+import { unknownFieldRule } from './template-rules/unknown-field-rule.ts';
+import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './template-rules/unknown-names-rule.ts';
+import { unknownMethodRule } from './template-rules/unknown-method-rule.ts';
 
 interface Indexed {
   readonly index: DefinitionIndex;
@@ -189,24 +188,4 @@ function mistakenUse(template: Template, name: string): string | undefined {
     if (found !== null) return found[0];
   }
   return undefined;
-}
-
-/**
- * The prompt of a function with a structured return type must contain `ctx.output_format`, directly or in a
- * template_string that it uses, unless every client of the function sends the type as a schema. A prompt without it is a
- * warning, because the model has to guess the format.
- */
-function outputFormatRule(template: Template, scope: TemplateScope): readonly Diagnostic[] {
-  const { returns, definitions, declaration } = scope;
-  if (returns === undefined || !isStructured(returns)) return [];
-  const { attributes, bare } = reachedNames(template, definitions);
-  // A use of `ctx` as a whole counts, because the prompt can pass it on.
-  return attributes.has('output_format') || bare.has('ctx') ? [] : [missingOutputFormat(declaration)];
-}
-
-function isStructured(type: Type): boolean {
-  if (type.kind === 'union') return type.members.some(isStructured);
-  // The placeholder for an unresolved type, which can be any type.
-  if (type.kind === 'alias' && type.name === '') return false;
-  return ['class', 'enum', 'list', 'map', 'alias'].includes(type.kind);
 }

@@ -1,45 +1,42 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Definitions } from '../../schema/program.ts';
-import { structuredClients } from '../../schema/structured-clients.ts';
 import type { TestType } from '../../schema/test.ts';
-import { lenient } from '../1-parse/lenient.ts';
 import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
+import { lenient } from '../1-parse/lenient.ts';
 import { CheckContext, type Rule } from './check-context.ts';
+import { indexDefinitions } from '../../schema/definition-index.ts';
+import { structuredClients } from '../../schema/structured-clients.ts';
+import { checkStructuredOutput } from './check-structured-output.ts';
 import { checkTemplates } from './check-templates.ts';
 import { checkTestConditions } from './check-test-conditions.ts';
 import { buildDefinitions } from './build/build-definitions.ts';
 import { buildTest } from './build/build-test.ts';
-import { aliasCollisions, attributeArguments, knownAttributes, skippedFields } from './rules/attributes.ts';
-import { functionParts, knownKeys } from './rules/block-keys.ts';
-import { checkStructuredOutput, clientParts, environmentVariables, knownClients, strategies } from './rules/clients.ts';
-import { constraintForm, constraintSyntax, parameterChecks, repeatedLabels } from './rules/constraints.ts';
+import { aliasCollisions } from './rules/alias-collisions.ts';
+import { attributeArguments } from './rules/attribute-arguments.ts';
+import { builtTypes } from './rules/built-types.ts';
+import { clientParts } from './rules/client-parts.ts';
+import { constraintSyntax } from './rules/constraint-syntax.ts';
+import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
+import { aliasCycles, classCycles } from './rules/cycles.ts';
+import { environmentVariables } from './rules/environment-variables.ts';
+import { functionParts } from './rules/function-parts.ts';
 import { generators } from './rules/generators.ts';
-import {
-  capitalizedNames,
-  parameterNames,
-  reservedNames,
-  uniqueAttributes,
-  uniqueKeys,
-  uniqueMembers,
-  uniqueNames,
-  uniqueTests,
-} from './rules/names.ts';
+import { knownAttributes } from './rules/known-attributes.ts';
+import { knownClients } from './rules/known-clients.ts';
+import { knownKeys } from './rules/known-keys.ts';
+import { mapKeys } from './rules/map-keys.ts';
+import { mediaOutput } from './rules/media-output.ts';
+import { capitalizedNames, parameterNames, reservedNames } from './rules/names.ts';
 import { optionValues } from './rules/option-values.ts';
 import { retryPolicies } from './rules/retry-policies.ts';
-import { builtTypes, tests } from './rules/tests.ts';
-import {
-  aliasCycles,
-  classCycles,
-  emptyEnums,
-  mapKeys,
-  mediaOutput,
-  noTuples,
-  typeSize,
-  unknownType,
-} from './rules/types.ts';
+import { skippedFields } from './rules/skipped-fields.ts';
+import { strategies } from './rules/strategies.ts';
+import { tests } from './rules/tests.ts';
+import { typeSize } from './rules/type-size.ts';
+import { emptyEnums, noTuples, unknownType } from './rules/types.ts';
 import { unionMembers } from './rules/union-members.ts';
+import { uniqueAttributes, uniqueKeys, uniqueMembers, uniqueNames, uniqueTests } from './rules/unique-names.ts';
 
 /**
  * All rules except the size of types, which runs first. Their order does not matter, because diagnostics are sorted by

@@ -1,0 +1,125 @@
+import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
+import type { CheckContext, Rule } from '../check-context.ts';
+import { eachDuplicate } from '../each-duplicate.ts';
+import { entryValue, isConstraint, listItems, stringOf } from '../node-values.ts';
+import { labelOf } from '../template-reader.ts';
+
+const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
+  class: 'a class',
+  enum: 'an enum',
+  alias: 'a type',
+  function: 'a function',
+  workflow: 'a function',
+  template_string: 'a template_string',
+  client: 'a client',
+  retry_policy: 'a retry policy',
+  generator: 'a generator',
+  test: 'a test',
+};
+
+/**
+ * Everything that a type, a prompt or a request can name needs its own name. Retry policies and generators have separate
+ * namespaces. With two declarations of one name, it would be arbitrary which one applies.
+ */
+export const uniqueNames: Rule = ({ scope, report }) => {
+  const shared = scope.declarations.filter(
+    (node) => node.kind !== 'test' && node.kind !== 'retry_policy' && node.kind !== 'generator',
+  );
+  for (const group of [shared, scope.ofKind('retry_policy'), scope.generators]) {
+    eachDuplicate<DeclarationNode>(
+      group,
+      (node) => node.name.text,
+      (node, first) => {
+        const related = [{ span: first.name.span, message: `first declared here, as ${WORDS[first.kind]}` }];
+        report('check/duplicate-name', node.name.span, { name: node.name.text, what: WORDS[node.kind] }, related);
+      },
+    );
+  }
+};
+
+type Code = 'check/duplicate-field' | 'check/duplicate-value' | 'check/duplicate-parameter';
+type Member = { readonly name: NameNode };
+
+/** Fields, enum values and parameters have different names, because other parts refer to them by name. */
+export const uniqueMembers: Rule = (context) => {
+  for (const node of context.scope.declarations) {
+    const owner = `${node.kind} "${node.name.text}"`;
+    if (node.kind === 'class') reportAll(context, 'check/duplicate-field', owner, node.fields);
+    if (node.kind === 'enum') reportAll(context, 'check/duplicate-value', owner, node.values);
+    if (node.kind === 'function' || node.kind === 'template_string') {
+      reportAll(context, 'check/duplicate-parameter', owner, node.parameters);
+    }
+  }
+};
+
+function reportAll({ report }: CheckContext, code: Code, owner: string, members: readonly Member[]): void {
+  eachDuplicate(
+    members,
+    (member) => member.name.text,
+    ({ name }, first) => {
+      report(code, name.span, { name: name.text, owner }, [{ span: first.name.span, message: 'the first one' }]);
+    },
+  );
+}
+
+/** A key appears once in a block or map: the last value applies, and any other is lost. */
+export const uniqueKeys: Rule = (context) => {
+  for (const node of context.scope.declarations) {
+    if ('entries' in node) checkEntries(context, node.entries);
+  }
+};
+
+function checkEntries(context: CheckContext, entries: readonly EntryNode[]): void {
+  eachDuplicate(
+    entries,
+    (entry) => entry.key.text,
+    ({ key }, first) => {
+      context.report('check/duplicate-key', key.span, { name: key.text }, [
+        { span: first.key.span, message: 'the first one' },
+      ]);
+    },
+  );
+  for (const entry of entries) if (entry.value !== undefined) checkValue(context, entry.value);
+}
+
+function checkValue(context: CheckContext, value: ValueNode): void {
+  if (value.kind === 'map') checkEntries(context, value.entries);
+  if (value.kind === 'list') for (const item of value.items) checkValue(context, item);
+}
+
+/** The tests of one function have different names. Tests of different functions can share one. */
+export const uniqueTests: Rule = ({ scope, report }) => {
+  const tested = scope.tests.flatMap((test) =>
+    listItems(entryValue(test.entries, 'functions')).map((item) => ({ test, item, name: stringOf(item) ?? '' })),
+  );
+  eachDuplicate(
+    tested.filter(({ name }) => name !== ''),
+    ({ test, name }) => `${test.name.text} ${name}`,
+    ({ test, item, name }, first) => {
+      const related = [{ span: first.test.name.span, message: 'the first one' }];
+      const span = test === first.test ? item.span : test.name.span;
+      report('check/duplicate-test', span, { name: test.name.text, owner: `function "${name}"` }, related);
+    },
+  );
+};
+
+/** An attribute appears once in a place, except constraints, whose checks have different labels. */
+export const uniqueAttributes: Rule = (context) => {
+  for (const { attributes } of context.attributeSites) {
+    const checks = attributes.filter((node) => node.name === 'check' && labelOf(node) !== undefined);
+    const others = attributes.filter((node) => !isConstraint(node));
+    reportRepeated(context, 'check/duplicate-attribute', others, (node) => node.name);
+    reportRepeated(context, 'check/duplicate-label', checks, (node) => labelOf(node) ?? '');
+  }
+};
+
+function reportRepeated(
+  { report }: CheckContext,
+  code: 'check/duplicate-attribute' | 'check/duplicate-label',
+  nodes: readonly AttributeNode[],
+  nameOf: (node: AttributeNode) => string,
+): void {
+  eachDuplicate(nodes, nameOf, (node, first) => {
+    report(code, node.span, { name: nameOf(node) }, [{ span: first.span, message: 'the first one' }]);
+  });
+}

@@ -25,8 +25,14 @@ function builtProgram(name: string, fileParallelism = false, more: object = {}):
   return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES, ...more } };
 }
 
+/**
+ * Flags of V8 for processes that run most of their code a few times: it compiles each function at once, optimizes it later, and collects
+ * garbage less often. Together, the tests take about a fifth less CPU time.
+ */
+const QUICK_START = ['--always-sparkplug', '--interrupt-budget=500000', '--max-semi-space-size=32'];
+
 /** Half of the time, these files wait for processes and limits. They keep no state in modules, so they can share processes. */
-const WAITING_FILES = { maxWorkers: Math.max(4, availableParallelism()), isolate: false };
+const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate: false };
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
 // `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators`,
@@ -66,6 +72,7 @@ export default defineConfig({
           env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
           setupFiles: 'test/support/leave-no-trace.ts',
           pool: sharedProcesses,
+          execArgv: QUICK_START,
           isolate: false,
           ...TIMES,
         },

@@ -5,25 +5,14 @@ import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { end, freePort, start } from './child-process.ts';
-import { COMPARISON_HEAD, compareInTurn, comparisonCells, WARM_UP_CALLS } from './in-turn.ts';
+import { COMPARISON_HEAD, compareInTurn, comparisonCells, sizeOfRun, WARM_UP_CALLS } from './in-turn.ts';
 import { BODY } from './load.ts';
 import { cpuMicrosOf } from './process-usage.ts';
 import { table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
-/** A run with other numbers writes no results. */
-const DEFAULTS = { requests: '6000', rounds: '15' };
-
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: DEFAULTS.requests },
-    rounds: { type: 'string', default: DEFAULTS.rounds },
-  },
-});
-const REQUESTS = Number(values.requests);
-const ROUNDS = Number(values.rounds);
+const { requests: REQUESTS, rounds: ROUNDS, complete } = sizeOfRun({ requests: 6000, rounds: 15 });
 
 const KEY = 'svc_key-of-the-bench';
 const REDIS = '/usr/bin/redis-server';
@@ -79,7 +68,6 @@ try {
   );
   const rows = compared.map((row, index) => ({ call: SUBJECTS[index]?.name ?? '', ...row }));
   console.log(`\n${table([['call', ...COMPARISON_HEAD], ...rows.map((row) => [row.call, ...comparisonCells(row)])])}`);
-  const complete = values.requests === DEFAULTS.requests && values.rounds === DEFAULTS.rounds;
   if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'callers')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));

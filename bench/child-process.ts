@@ -99,7 +99,7 @@ export async function untilReady(child: ChildProcess, url: string): Promise<void
   throw new Error(`${child.spawnargs.join(' ')}: not ready after ${READY_TIMEOUT_MS} ms`);
 }
 
-/** Waits until the spare worker of svc has started, some seconds after the others, so that it disturbs no measurement. */
+/** Waits until the spare worker of svc has started, a second or two after the others, so that it disturbs no measurement. */
 export async function untilSpare(child: ChildProcess, workers: number): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   // Besides these, the primary.

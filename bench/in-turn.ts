@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util';
 import { median, quantile } from './load.ts';
 import { number } from './report.ts';
 
@@ -6,6 +7,21 @@ import { number } from './report.ts';
  * functions take longer.
  */
 export const WARM_UP_CALLS = 150_000;
+
+/** How much a run measures. */
+interface RunSize {
+  /** Calls of each server in a round. */
+  readonly requests: number;
+  readonly rounds: number;
+}
+
+/** Reads `--requests` and `--rounds`. A run of another size than the usual one is not `complete`, and writes no results. */
+export function sizeOfRun(usual: RunSize): RunSize & { readonly complete: boolean } {
+  const { values } = parseArgs({ options: { requests: { type: 'string' }, rounds: { type: 'string' } } });
+  const requests = Number(values.requests ?? usual.requests);
+  const rounds = Number(values.rounds ?? usual.rounds);
+  return { requests, rounds, complete: requests === usual.requests && rounds === usual.rounds };
+}
 
 /** One of the servers that are compared with the first one. */
 export interface Comparison {

@@ -22,8 +22,8 @@ const LIMITS_MS: ReadonlyMap<number, number> = new Map([
 /** Number of definition files of the server whose workers are replaced. */
 const WORKER_FILES = 100;
 const GIVE_UP_MS = 20_000;
-/** Pause until the spare worker is loaded as well, which begins 5 s after the start. */
-const SETTLE_MS = 8000;
+/** Pause until the spare worker is loaded as well, which begins one second after the start. */
+const SETTLE_MS = 4000;
 /** The bar for a worker's start, from the fork until it could listen. */
 const WORKER_LIMIT_MS = 300;
 const WORKER_STARTS = 20;

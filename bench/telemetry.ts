@@ -2,24 +2,13 @@
 // metrics are exported in all cases but the first.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseArgs } from 'node:util';
 import { CASES, checkAnswer, runLoad, type Case } from './cases.ts';
-import { COMPARISON_HEAD, compareInTurn, comparisonCells, WARM_UP_CALLS } from './in-turn.ts';
+import { COMPARISON_HEAD, compareInTurn, comparisonCells, sizeOfRun, WARM_UP_CALLS } from './in-turn.ts';
 import { cpuMicrosOf } from './process-usage.ts';
 import { table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
-/** A run with other numbers writes no results. */
-const DEFAULTS = { requests: '6000', rounds: '21' };
-
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: DEFAULTS.requests },
-    rounds: { type: 'string', default: DEFAULTS.rounds },
-  },
-});
-const REQUESTS = Number(values.requests);
-const ROUNDS = Number(values.rounds);
+const { requests: REQUESTS, rounds: ROUNDS, complete } = sizeOfRun({ requests: 6000, rounds: 21 });
 
 /** The sampled share of the calls; undefined without telemetry. */
 const SHARES = [undefined, 0, 0.1, 1] as const;
@@ -58,7 +47,6 @@ try {
   const rows = compared.map((row, index) => ({ sampledShare: SHARES[index] ?? null, ...row }));
   const named = rows.map((row) => [nameOf(row.sampledShare), ...comparisonCells(row)]);
   console.log(`\n${table([['sampled', ...COMPARISON_HEAD], ...named])}`);
-  const complete = values.requests === DEFAULTS.requests && values.rounds === DEFAULTS.rounds;
   if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'telemetry')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));

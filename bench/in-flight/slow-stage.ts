@@ -26,8 +26,8 @@ export interface SlowSide {
   end(): Promise<void>;
 }
 
-/** Until the processes have finished their start and collected its garbage, the spare one included, which starts 5 s after the others. */
-export const SETTLE_MS = 14_000;
+/** Until the processes have finished their start and collected its garbage, the spare one included, which starts one second after the others. */
+export const SETTLE_MS = 10_000;
 
 const CERTIFICATES = join(ROOT, 'test/runtime/model/certificates');
 

@@ -132,9 +132,8 @@ export class Fleet {
   #reloadTo: number | undefined;
   /** During a reload: the generation to return to when no worker can serve the new one. */
   #previous: number | undefined;
-  #started = false;
-  /** No spare worker loads before this time. */
-  #spareAfter = 0;
+  /** Undefined until all workers serve for the first time. */
+  #startedAt: number | undefined;
   #startDeaths = 0;
   #stopping = false;
   /** Workers that died before they served, since one last started. */
@@ -223,7 +222,7 @@ export class Fleet {
   #died({ worker, generation }: Member, before: WorkerState, reason: string): void {
     if (this.#stopping) return;
     this.#do({ type: 'died', worker, reason });
-    if (!this.#started) this.#startDeaths += 1;
+    if (this.#startedAt === undefined) this.#startDeaths += 1;
     if (this.#startDeaths >= MAX_START_DEATHS) {
       this.#stopping = true;
       this.#do({ type: 'give up', reason });
@@ -265,12 +264,12 @@ export class Fleet {
 
   /** Not while a worker leaves: never more than one process beyond the wanted ones, besides those that drain. */
   #loadSpare(): void {
-    if (!this.#started && this.#in('serving').length >= this.#options.workers) {
-      this.#started = true;
-      this.#spareAfter = this.#now + FIRST_SPARE_MS;
+    if (this.#startedAt === undefined && this.#in('serving').length >= this.#options.workers) {
+      this.#startedAt = this.#now;
       this.#do({ type: 'started' });
     }
-    if (!this.#started || this.#now < this.#spareAfter || this.#paused || this.#leaving !== undefined) return;
+    if (this.#startedAt === undefined || this.#now < this.#startedAt + FIRST_SPARE_MS) return;
+    if (this.#paused || this.#leaving !== undefined) return;
     if (this.#in('loading', 'spare').length === 0) this.#fork('loading');
   }
 
@@ -298,14 +297,14 @@ export class Fleet {
     const { workers: wanted } = this.#options;
     const listening = this.#members.filter(({ state }) => state === 'serving').length;
     const failing = this.#failedStarts > 0 || this.#paused;
-    const degraded = this.#started && failing && listening < wanted ? { listening, wanted } : null;
+    const degraded = this.#startedAt !== undefined && failing && listening < wanted ? { listening, wanted } : null;
     if (degraded?.listening === this.#degraded?.listening) return;
     this.#degraded = degraded;
     this.#do({ type: 'degraded', degraded });
   }
 
   #beginReplacement(): void {
-    if (!this.#started || this.#leaving !== undefined || this.#now < this.#replaceAfter) return;
+    if (this.#startedAt === undefined || this.#leaving !== undefined || this.#now < this.#replaceAfter) return;
     if (this.#paused && this.#in('loading', 'spare').length === 0) return;
     const [member, reason] = this.#nextToReplace() ?? [];
     if (member === undefined || reason === undefined) return;

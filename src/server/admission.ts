@@ -1,4 +1,12 @@
+import type { Failure } from '../schema/failure.ts';
 import { CallerShares, placesOf } from './caller-shares.ts';
+
+/** The failure of a call, or of a reply to parse, while the process stops. */
+export const DRAINING: Failure = {
+  code: 'draining',
+  message: 'The server is stopping: try again.',
+  retryAfterSeconds: 1,
+};
 
 /** A call, or a reply to parse, that waits for a slot. */
 export interface Waiter {

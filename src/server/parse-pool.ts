@@ -6,7 +6,7 @@ import type { Failure } from '../schema/failure.ts';
 import { validationFailure } from '../runtime/call/parse-reply.ts';
 import type { WholeReply } from '../runtime/call/runtime.ts';
 import { JsonReply, type ParsedReply } from '../runtime/reply/reply-parser.ts';
-import { Admission, type Waiter } from './admission.ts';
+import { Admission, DRAINING, type Waiter } from './admission.ts';
 import type { ParseTask, ParseTaskResult } from './parse-task.ts';
 
 /**
@@ -75,7 +75,7 @@ export class ParsePool {
 
   /** Rejects only for a bug: a full queue, the deadline, a caller that left and the end of the pool are failures. */
   async parse(reply: WholeReply): Promise<Result<ParsedReply, Failure>> {
-    if (this.#closed) return err(STOPPING);
+    if (this.#closed) return err(DRAINING);
     this.counts.replies += 1;
     const job = new ParseJob(reply, () => (this.counts.time += 1));
     try {
@@ -104,7 +104,7 @@ export class ParsePool {
   async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
     const { explain = false, extension, functionName, text, wrapped } = job.reply;
     try {
-      if (this.#closed) return err(STOPPING);
+      if (this.#closed) return err(DRAINING);
       const pool = (this.#pool ??= this.#create());
       job.reply.observer?.taken();
       const task = { programPath: this.#options.programPath, functionName, text, wrapped, extension, explain };
@@ -112,7 +112,7 @@ export class ParsePool {
       if (!result.ok && result.isTooMuchWork) this.counts.steps += 1;
       return outcomeOf(result, text);
     } catch (error) {
-      const failure = job.failure ?? (this.#closed ? STOPPING : failureOf(error, text));
+      const failure = job.failure ?? (this.#closed ? DRAINING : failureOf(error, text));
       if (failure !== undefined && isOutOfMemory(error)) this.counts.memory += 1;
       if (failure === undefined) throw error;
       return err(failure);
@@ -145,7 +145,6 @@ const TOO_BUSY: Failure = {
   message: 'Too many large replies wait to be parsed: try again.',
   retryAfterSeconds: 1,
 };
-const STOPPING: Failure = { code: 'draining', message: 'The server is stopping: try again.', retryAfterSeconds: 1 };
 
 function isOutOfMemory(error: unknown): boolean {
   return codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -3,7 +3,13 @@ import type { LeaseRequest } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import { Outbox } from './outbox.ts';
-import { primaryMessages, type MetricsFormat, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import {
+  primaryMessages,
+  type Envelope,
+  type MetricsFormat,
+  type PrimaryMessage,
+  type WorkerMessage,
+} from './protocol.ts';
 import type { ServerState } from './server-state.ts';
 
 /** How long a question waits for the answer of the primary. */
@@ -154,8 +160,9 @@ export class PrimaryLink {
 }
 
 function sendAll(messages: readonly WorkerMessage[], sent: () => void): void {
+  const envelope: Envelope<WorkerMessage> = { svc: messages };
   if (process.send === undefined || !process.connected) sent();
-  else process.send(messages, undefined, undefined, () => sent());
+  else process.send(envelope, undefined, undefined, () => sent());
 }
 
 function ignore(): void {}

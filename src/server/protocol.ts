@@ -1,3 +1,4 @@
+import { isJsonObject } from '../base/json.ts';
 import type { Config } from '../config/config.ts';
 import type { Claim } from '../policy/answer-store.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
@@ -10,7 +11,7 @@ import type { Grant } from '../policy/ledger.ts';
 import type { LastFailure } from './client-failures.ts';
 import type { ServerState } from './server-state.ts';
 
-/** Messages from the primary to a worker, over the channel of node:cluster, which carries lists of them. */
+/** Messages from the primary to a worker, over the channel of node:cluster, in an `Envelope`. */
 export type PrimaryMessage =
   /** Answers `hello` with everything that a worker needs. It loads the program and answers `ready` or `failed`. */
   | {
@@ -171,69 +172,20 @@ export interface MetricValue {
   readonly exemplar?: Exemplar;
 }
 
-const WORKER_TYPES: Readonly<Record<WorkerMessage['type'], true>> = {
-  hello: true,
-  ready: true,
-  listening: true,
-  failed: true,
-  heartbeat: true,
-  metrics: true,
-  'merge-metrics': true,
-  'ask-state': true,
-  'take-turn': true,
-  'claim-answer': true,
-  'keep-answer': true,
-  'release-answer': true,
-  'cool-down': true,
-  'load-validators': true,
-  'extend-types': true,
-  'take-units': true,
-  'give-units': true,
-  'share-port': true,
-  drained: true,
-};
+/** The form in which messages travel: libraries can send messages of their own on the channel. */
+export interface Envelope<Message extends PrimaryMessage | WorkerMessage> {
+  readonly svc: readonly Message[];
+}
 
-const PRIMARY_TYPES: Readonly<Record<PrimaryMessage['type'], true>> = {
-  start: true,
-  listen: true,
-  'report-credentials': true,
-  problems: true,
-  keys: true,
-  unready: true,
-  degraded: true,
-  store: true,
-  drain: true,
-  'cool-down': true,
-  'collect-metrics': true,
-  'merged-metrics': true,
-  'server-state': true,
-  turn: true,
-  'claimed-answer': true,
-  validators: true,
-  'extended-types': true,
-  units: true,
-  'recall-units': true,
-  'shared-port': true,
-};
-
-/** What arrived over the channel: libraries can send messages of their own on it. Both ends come from one build, so the type suffices. */
 export function workerMessages(received: unknown): readonly WorkerMessage[] {
-  return Array.isArray(received) ? received.filter(isWorkerMessage) : [];
+  return isEnvelope(received) ? (received.svc as readonly WorkerMessage[]) : [];
 }
 
 export function primaryMessages(received: unknown): readonly PrimaryMessage[] {
-  return Array.isArray(received) ? received.filter(isPrimaryMessage) : [];
+  return isEnvelope(received) ? (received.svc as readonly PrimaryMessage[]) : [];
 }
 
-function isWorkerMessage(message: unknown): message is WorkerMessage {
-  return hasType(message, WORKER_TYPES);
-}
-
-function isPrimaryMessage(message: unknown): message is PrimaryMessage {
-  return hasType(message, PRIMARY_TYPES);
-}
-
-function hasType(message: unknown, types: Readonly<Record<string, true>>): boolean {
-  if (typeof message !== 'object' || message === null || !('type' in message)) return false;
-  return typeof message.type === 'string' && Object.hasOwn(types, message.type);
+/** Both ends come from one build, so the key suffices. */
+function isEnvelope(received: unknown): received is Envelope<PrimaryMessage | WorkerMessage> {
+  return isJsonObject(received) && Array.isArray(received['svc']);
 }

@@ -2,7 +2,7 @@ import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
 import type { LeaseHolder } from '../policy/lease-desk.ts';
 import { Outbox } from './outbox.ts';
-import { workerMessages, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import { workerMessages, type Envelope, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { SharedPort } from './shared-ports.ts';
 
 /** A worker that has not exited this long after the end of its drain is killed. */
@@ -93,10 +93,11 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
     this.#killTimer = setTimeout(() => this.kill(), drainMs + OVERTIME_MS).unref();
   }
 
-  #send(messages: PrimaryMessage[], port?: SharedPort): void {
+  #send(messages: readonly PrimaryMessage[], port?: SharedPort): void {
     if (this.#exited || !this.#worker.isConnected()) return;
+    const envelope: Envelope<PrimaryMessage> = { svc: messages };
     // Node can send any of its handles; its types list only the wrapped ones.
-    this.#worker.send(messages, port as Server | undefined, () => undefined);
+    this.#worker.send(envelope, port as Server | undefined, () => undefined);
   }
 
   #take(message: WorkerMessage): void {

@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/logging/logger.ts';
 import type { StoreHealth } from '../../src/policy/store/store.ts';
 import { memoryBackends, type SharedStore } from '../../src/server/backends.ts';
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
-import type { MetricData, PrimaryMessage, WorkerMessage } from '../../src/server/protocol.ts';
+import type { Envelope, MetricData, PrimaryMessage, WorkerMessage } from '../../src/server/protocol.ts';
 import { Supervisor, type ServedProgram } from '../../src/server/supervisor.ts';
 
 /** A process that records the messages that it receives. */
@@ -28,12 +28,12 @@ class FakeProcess extends EventEmitter {
     return true;
   }
 
-  send(messages: readonly PrimaryMessage[]): void {
+  send({ svc: messages }: Envelope<PrimaryMessage>): void {
     this.#received.push(...messages);
   }
 
   says(...messages: readonly WorkerMessage[]): void {
-    this.emit('message', messages);
+    this.emit('message', { svc: messages });
   }
 
   exit(code: number | null, signal: string | null = null): void {

@@ -34,7 +34,7 @@ test('errors of a running process do not end it', () => {
 
 test('the reason of an exit is the failure that the worker reported before it', () => {
   const { handle, worker, exited } = handleOf(42);
-  worker.emit('message', [{ type: 'failed', reason: 'the port is taken' }]);
+  worker.emit('message', { svc: [{ type: 'failed', reason: 'the port is taken' }] });
   worker.emit('exit', 1, null);
   worker.emit('exit', 1, null);
   expect(exited).toHaveBeenCalledExactlyOnceWith(handle, 'the port is taken');
@@ -47,18 +47,25 @@ test('the messages of one turn of the event loop leave together, in order', () =
   handle.send({ type: 'listen' });
   expect(send).not.toHaveBeenCalled();
   vi.advanceTimersByTime(0);
-  expect(send.mock.calls.map(([messages]) => messages as unknown)).toEqual([[{ type: 'unready' }, { type: 'listen' }]]);
+  expect(send.mock.calls.map(([message]) => message as unknown)).toEqual([
+    { svc: [{ type: 'unready' }, { type: 'listen' }] },
+  ]);
   handle.send({ type: 'listen' });
   handle.sendPort({ type: 'shared-port', id: 1 }, createServer());
   vi.advanceTimersByTime(0);
-  expect(send.mock.calls.slice(1).map(([messages]) => messages as unknown)).toEqual([
-    [{ type: 'listen' }, { type: 'shared-port', id: 1 }],
+  expect(send.mock.calls.slice(1).map(([message]) => message as unknown)).toEqual([
+    { svc: [{ type: 'listen' }, { type: 'shared-port', id: 1 }] },
   ]);
 });
 
 test('messages of other libraries on the channel are ignored', () => {
   const { worker, exited } = handleOf(42);
-  for (const message of [undefined, 'failed', { type: 'failed', reason: 'theirs' }, [{ type: 'theirs' }, null]]) {
+  for (const message of [
+    undefined,
+    'failed',
+    { type: 'failed', reason: 'theirs' },
+    [{ type: 'failed', reason: 'theirs' }],
+  ]) {
     worker.emit('message', message);
   }
   worker.emit('exit', 1, null);

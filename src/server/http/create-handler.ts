@@ -4,7 +4,7 @@ import { Redactor } from '../../logging/redactor.ts';
 import { ParseRequest, RenderRequest } from './handlers/beta-requests.ts';
 import { CallRequest } from './handlers/call-request.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
-import { PAGES, PLAYGROUND_DOCUMENT, sendAsset, sendPlaygroundDocument } from './handlers/static-routes.ts';
+import { pageAt, PAGES } from './handlers/static-routes.ts';
 import { StreamRequest } from './handlers/stream-request.ts';
 import type { HttpServices } from './http-services.ts';
 import { problemBody } from './problem.ts';
@@ -80,18 +80,11 @@ function route(context: RequestContext, routes: Routes, path: string): void {
 
 function servePage(context: RequestContext, routes: Routes, path: string): void {
   const { method } = context.request;
-  const page = pageAt(context, path);
-  const known = page !== undefined || context.services.assets.has(path);
-  if (known) context.trace?.routed(`${context.services.config.basePath}${path}`);
-  if (!known) pathNotFound(context, routes);
+  const page = pageAt(context.services, path);
+  if (page !== undefined) context.trace?.routed(`${context.services.config.basePath}${path}`);
+  if (page === undefined) pathNotFound(context, routes);
   else if (method !== 'GET' && method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
-  else if (page === undefined) sendAsset(context, path);
   else if (page.open || context.authorized()) page.handle(context);
-}
-
-function pageAt({ services }: RequestContext, path: string): ReturnType<typeof PAGES.get> {
-  const isDocument = path === PLAYGROUND_DOCUMENT && services.playground !== undefined;
-  return isDocument ? { open: false, handle: sendPlaygroundDocument } : PAGES.get(path);
 }
 
 /** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so svc delays it like a 403. */

@@ -128,8 +128,8 @@ export interface ServiceParts {
 export function createServices(config: Config, parts: ServiceParts): HttpServices {
   const active = new SwapRemoveSet<Drainable>();
   const redactor = parts.redactor ?? new Redactor(config.secrets);
-  const { maxInFlight, maxQueue, workers } = config;
-  const limit = shareOf(maxInFlight, workers) + shareOf(maxQueue, workers);
+  const slots = shareOf(config.maxInFlight, config.workers);
+  const queue = shareOf(config.maxQueue, config.workers);
   const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
   const keys = { file: config.keyFile, password: config.apiKey };
   return {
@@ -141,8 +141,8 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
     authenticator: new Authenticator(keys, { onKey: (key) => redactor.add(key) }),
     localOnly: config.playground && !requiresKey(keys) && listensOnLoopback(config.host),
     wrongKeys: new WrongKeys(active),
-    admission: createAdmission(config),
-    keptAnswers: new KeptAnswers({ store: parts.keptAnswers, logger: parts.logger, limit }),
+    admission: new Admission(slots, queue, config.callerShare),
+    keptAnswers: new KeptAnswers({ store: parts.keptAnswers, logger: parts.logger, limit: slots + queue }),
     limiter: parts.limiter,
     onBody: parts.onBody ?? (() => undefined),
     metrics: parts.metrics,
@@ -167,8 +167,4 @@ export function createServices(config: Config, parts: ServiceParts): HttpService
 export function replaceKeys({ authenticator, limiter }: HttpServices, file: KeyFile): void {
   authenticator.replace(file);
   limiter?.replace(file.defaultLimits);
-}
-
-function createAdmission({ maxInFlight, maxQueue, workers, callerShare }: Config): Admission {
-  return new Admission(shareOf(maxInFlight, workers), shareOf(maxQueue, workers), callerShare);
 }

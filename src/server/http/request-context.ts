@@ -159,11 +159,13 @@ export class RequestContext implements CallOrigin {
     return false;
   }
 
-  /** Answers 403 and returns false if the key of the caller is for some functions only, and so not for `what`. */
-  allowedAll(what: string): boolean {
+  /** Answers 403 and returns false if the key of the caller is for some functions only, and so not for the metrics. */
+  allowedMetrics(): boolean {
     const { caller } = this;
     if (caller === undefined || caller.callsAll) return true;
-    this.problem(problem('Forbidden', `The key "${caller.name}" cannot read ${what}: it is for some functions only.`));
+    this.problem(
+      problem('Forbidden', `The key "${caller.name}" cannot read the metrics: it is for some functions only.`),
+    );
     return false;
   }
 

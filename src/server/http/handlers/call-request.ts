@@ -1,4 +1,3 @@
-import { NO_PARTS } from '../../../runtime/call/call-options.ts';
 import type { CallContext, CallOutcome, CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Problem } from '../problem.ts';
 import { JSON_TYPE } from '../response-head.ts';
@@ -11,10 +10,8 @@ export class CallRequest extends FunctionRequest {
   protected readonly route = 'call';
   protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
   #report: CallReport | undefined;
-  #include: PreparedCall['include'] = NO_PARTS;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
-    this.#include = prepared.include;
     this.context.services.runtime.call(prepared, context).then(this.#answer, this.#crash);
   }
 
@@ -36,7 +33,7 @@ export class CallRequest extends FunctionRequest {
       return;
     }
     const { json } = result.value;
-    const texts = this.#include.size === 0 ? undefined : this.mask.textsOf(this.#include, result.value, report);
+    const texts = this.textsOf(result.value, report);
     this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], callBody(json, texts));
     this.keepValue(json, texts, report);
     this.finish({ status: 200, report, responseText: json });

@@ -1,7 +1,8 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import type { Failure } from '../../../schema/failure.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
-import type { Waiter } from '../../admission.ts';
+import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import { DRAINING, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
 import { traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
@@ -14,12 +15,6 @@ import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import { forbidden, unknownFunctionProblem } from '../unknown-function.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
-
-const DRAINING: Failure = {
-  code: 'draining',
-  message: 'The server is stopping: try again.',
-  retryAfterSeconds: 1,
-};
 
 /** All slots and the queue are full. */
 const OVERLOADED: Failure = {
@@ -136,6 +131,12 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
         ? traceOf(report, this.context.elapsedMs)
         : undefined;
     this.refuse(trace === undefined ? of : { ...of, fields: { ...of.fields, trace } }, report);
+  }
+
+  /** The parts of the answer beside its value; undefined if the request asks for none. */
+  protected textsOf(reply: ParsedReply, report: CallReport): AnswerTexts | undefined {
+    const include = this.#prepared?.include;
+    return include === undefined || include.size === 0 ? undefined : this.mask.textsOf(include, reply, report);
   }
 
   /** Keeps the answer for equal calls, if the request or its client asks for it. */

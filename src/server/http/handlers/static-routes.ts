@@ -1,15 +1,20 @@
 import { statusFields, type ServerState } from '../../server-state.ts';
+import type { HttpServices } from '../http-services.ts';
 import type { JsonDocument } from '../json-document.ts';
 import type { MetricsFormat } from '../../protocol.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
 import { unauthorized, type RequestContext } from '../request-context.ts';
 import { chooseEncoding, JSON_TYPE, type ContentEncoding, type HeaderList } from '../response-head.ts';
+import type { StaticAsset } from '../static-asset.ts';
 
-/** Answers a request without a body. */
-export type PageHandler = (context: RequestContext) => void;
+/** The answer to GET and HEAD at a path. An `open` page needs no key. */
+interface Page {
+  readonly open: boolean;
+  readonly handle: (context: RequestContext) => void;
+}
 
-/** Every fixed path for GET and HEAD. An `open` one needs no key. */
-export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handle: PageHandler }> = new Map([
+/** The pages of every server. */
+export const PAGES: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['/', { open: true, handle: toPage }],
   ['/_debug/ping', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
   ['/_debug/status', { open: true, handle: status }],
@@ -21,18 +26,17 @@ export const PAGES: ReadonlyMap<string, { readonly open: boolean; readonly handl
 ]);
 
 /** Describes the program to the page of the playground, which is static and contains nothing of it. */
-export const PLAYGROUND_DOCUMENT = '/playground/program.json';
+const PLAYGROUND_DOCUMENT = '/playground/program.json';
 
-export function sendPlaygroundDocument(context: RequestContext): void {
-  const { playground } = context.services;
-  if (playground === undefined) context.notFound([]);
-  else sendDocument(context, playground.documentOf(context.caller));
+/** Returns the page at a path: one of `PAGES`, `/docs`, `/playground`, or a file that they load. */
+export function pageAt({ assets, playground }: HttpServices, path: string): Page | undefined {
+  const asset = assets.get(path);
+  if (asset !== undefined) return { open: true, handle: (context) => sendAsset(context, asset) };
+  if (path !== PLAYGROUND_DOCUMENT || playground === undefined) return PAGES.get(path);
+  return { open: false, handle: (context) => sendDocument(context, playground.documentOf(context.caller)) };
 }
 
-/** Sends `/docs`, `/playground` or a file that they load; returns false when there is no such file. */
-export function sendAsset(context: RequestContext, path: string): boolean {
-  const asset = context.services.assets.get(path);
-  if (asset === undefined) return false;
+function sendAsset(context: RequestContext, asset: StaticAsset): void {
   const encoding = chooseEncoding(context.request.header('accept-encoding'), asset.encodings);
   const headers = [
     ...representation(asset.tag, encoding),
@@ -42,7 +46,6 @@ export function sendAsset(context: RequestContext, path: string): boolean {
   ] as const;
   if (matches(context, asset.tag, encoding)) context.send(304, headers, undefined);
   else context.send(200, [['content-type', asset.contentType], ...headers], () => asset.bytes(encoding));
-  return true;
 }
 
 /** A person who opens the root in a browser looks for the functions. */
@@ -124,7 +127,7 @@ const METRICS_TYPES = {
 
 /** The labels name every function and every key. */
 function metrics(context: RequestContext): void {
-  if (!context.allowedAll('the metrics')) return;
+  if (!context.allowedMetrics()) return;
   const format = metricsFormat(context.request.header('accept'));
   const headers = [
     ['content-type', METRICS_TYPES[format]],

@@ -1,4 +1,3 @@
-import { NO_PARTS } from '../../../runtime/call/call-options.ts';
 import type {
   CallContext,
   CallOutcome,
@@ -27,7 +26,6 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #statusTimer: NodeJS.Timeout | undefined;
   #stream: FunctionStream | undefined;
   #partials = 0;
-  #include: PreparedCall['include'] = NO_PARTS;
   /** The text of the model that the reader has not received yet; undefined unless the caller asks for the trace. */
   #text: string | undefined;
   /** The reasoning of the model that the reader has not received yet. */
@@ -35,7 +33,6 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #sentDelta = false;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
-    this.#include = prepared.include;
     if (prepared.include.has('trace')) this.#text = '';
     this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
     this.#stream = this.context.services.runtime.stream(prepared, context, this);
@@ -165,7 +162,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (!this.#events.opened) this.#events.open(this.context.headers(reportHeaders(report, this.context.elapsedMs)));
     if (this.#events.writable) this.#sendReasoning();
     const { json } = result.value;
-    const texts = this.#include.size === 0 ? undefined : this.mask.textsOf(this.#include, result.value, report);
+    const texts = this.textsOf(result.value, report);
     this.#events.last(lastMessage(json, texts));
     this.keepValue(json, texts, report);
     this.finish({ status: 200, report, responseText: json, partials: this.#partials });

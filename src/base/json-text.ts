@@ -26,13 +26,8 @@ export function rawValueAt(json: string, path: ReadonlyArray<string | number>): 
 /** Returns the source text of each member of an object. `json` must be valid. The last of several members with the same name counts. */
 export function memberTexts(json: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
-  let key = afterSpace(json, afterSpace(json, 0) + 1);
-  while (json.charCodeAt(key) === QUOTE) {
-    const afterKey = endOfString(json, key);
-    const value = after(json, afterKey, COLON);
-    const end = endOfValue(json, value);
-    members.set(JSON.parse(json.slice(key, afterKey)) as string, json.slice(value, end));
-    key = after(json, end, COMMA);
+  for (const [name, value] of membersIn(json, afterSpace(json, 0))) {
+    members.set(name, json.slice(value, endOfValue(json, value)));
   }
   return members;
 }
@@ -40,14 +35,19 @@ export function memberTexts(json: string): ReadonlyMap<string, string> {
 /** Where the value of this member begins in the object that begins at `start`. */
 function memberAt(json: string, start: number, name: string): number | undefined {
   if (json.charCodeAt(start) !== OPENING_OBJECT) return undefined;
+  for (const [each, value] of membersIn(json, start)) if (each === name) return value;
+  return undefined;
+}
+
+/** The members of the object that begins at `start`: the name of each, and where its value begins. */
+function* membersIn(json: string, start: number): Generator<readonly [string, number]> {
   let key = afterSpace(json, start + 1);
   while (json.charCodeAt(key) === QUOTE) {
     const afterKey = endOfString(json, key);
     const value = after(json, afterKey, COLON);
-    if (JSON.parse(json.slice(key, afterKey)) === name) return value;
+    yield [JSON.parse(json.slice(key, afterKey)) as string, value];
     key = after(json, endOfValue(json, value), COMMA);
   }
-  return undefined;
 }
 
 /** Where this item begins in the list that begins at `start`. */

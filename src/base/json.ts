@@ -10,9 +10,9 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As `isJsonObject`, for a value that is JSON. */
-export function isObjectValue(value: JsonValue | undefined): value is JsonObject {
-  return isJsonObject(value);
+/** As `Array.isArray`, which types the items of a list as `any`. */
+export function isJsonList(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
 }
 
 /** Returns the value of JSON text; undefined if the text is not JSON, or too deep to be read. */

@@ -15,7 +15,7 @@ import { isConstraint } from './2-check/node-values.ts';
 import { requestTypeFaults } from './2-check/request-types.ts';
 import { reachableDeclarations, WrittenSizes } from './2-check/type-reach.ts';
 import type { CompileOptions } from './compile-options.ts';
-import { writeSnippet, type Snippet } from './json-schema-snippet.ts';
+import { writeSnippet, type Snippet } from './json-schema/snippet.ts';
 
 /** A snippet of this length takes up to 0.2 s on the thread, without argument validators. */
 const MAX_CHARACTERS = 32 * 1024;

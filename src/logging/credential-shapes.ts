@@ -279,8 +279,8 @@ const PRIVATE_KEYS: readonly Pattern[] = [
   ],
 ];
 
-function shape(source: string, flags = 'gu'): RegExp {
-  return new RegExp(START + source, flags);
+function shape(source: string): RegExp {
+  return new RegExp(START + source, 'gu');
 }
 
 function redactPatterns(text: string): string {

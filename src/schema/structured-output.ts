@@ -1,4 +1,4 @@
-import { isObjectValue, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
@@ -192,7 +192,7 @@ class ReplyDocument {
 
 function withoutRequired(schema: JsonObject, names: readonly string[]): JsonObject {
   const { required } = schema;
-  if (names.length === 0 || !isList(required)) return schema;
+  if (names.length === 0 || !isJsonList(required)) return schema;
   return { ...schema, required: required.filter((name) => typeof name !== 'string' || !names.includes(name)) };
 }
 
@@ -225,17 +225,14 @@ function withDefinitions(schema: JsonObject, replace: (part: JsonObject) => Json
   const root = replace(schema);
   const definitions = objectAt(schema, '$defs');
   if (definitions === undefined) return root;
-  const replaced = Object.entries(definitions).map(([name, part]) => [
-    name,
-    isObjectValue(part) ? replace(part) : part,
-  ]);
+  const replaced = Object.entries(definitions).map(([name, part]) => [name, isJsonObject(part) ? replace(part) : part]);
   return { ...root, $defs: Object.fromEntries(replaced) as JsonObject };
 }
 
 function withoutBooleanLiterals(schema: JsonObject): JsonObject {
   const inner = withParts(schema, withoutBooleanLiterals);
   const { enum: values, ...others } = inner;
-  if (inner['type'] !== 'boolean' || !isList(values)) return inner;
+  if (inner['type'] !== 'boolean' || !isJsonList(values)) return inner;
   const [only, ...more] = values;
   const stated = more.length > 0 ? undefined : `Always ${JSON.stringify(only)}.`;
   const description = joined([textAt(inner, 'description'), stated]);
@@ -248,14 +245,14 @@ function problemOf(schema: JsonObject, { memberNames }: SchemaLimits): string | 
   for (const each of withAllParts(schema)) {
     const refused = membersOf(each).find(([member]) => memberNames?.test(member) === false);
     if (refused !== undefined) return `has the key "${refused[0]}", which the provider does not accept`;
-    if (isList(each['enum']) && each['enum'].length === 0) return 'has an enum without values';
+    if (isJsonList(each['enum']) && each['enum'].length === 0) return 'has an enum without values';
   }
   return undefined;
 }
 
 function isStrict(schema: JsonObject, limits: StrictLimits): boolean {
   const all = withAllParts(schema);
-  const enums = all.map(({ enum: values }) => (isList(values) ? values : []));
+  const enums = all.map(({ enum: values }) => (isJsonList(values) ? values : []));
   const members = all.flatMap((each) => membersOf(each).map(([name]) => name));
   const definitions = Object.keys(objectAt(schema, '$defs') ?? {});
   const characters = sum([...members, ...definitions, ...enums.flat()].map(lengthOf));
@@ -273,7 +270,7 @@ function isStrict(schema: JsonObject, limits: StrictLimits): boolean {
 function listsAllMembers(schema: JsonObject): boolean {
   if (schema['type'] !== 'object') return true;
   const { required } = schema;
-  const count = isList(required) ? required.length : 0;
+  const count = isJsonList(required) ? required.length : 0;
   return schema['additionalProperties'] === false && membersOf(schema).length === count;
 }
 
@@ -323,14 +320,14 @@ function withParts(schema: JsonObject, replace: (part: JsonObject) => JsonObject
   const properties = objectAt(schema, 'properties');
   if (properties !== undefined) {
     copy['properties'] = Object.fromEntries(
-      Object.entries(properties).map(([name, part]) => [name, isObjectValue(part) ? replace(part) : part]),
+      Object.entries(properties).map(([name, part]) => [name, isJsonObject(part) ? replace(part) : part]),
     );
   }
   for (const key of ['items', 'additionalProperties']) {
     const part = objectAt(schema, key);
     if (part !== undefined) copy[key] = replace(part);
   }
-  if (isList(schema['anyOf'])) copy['anyOf'] = unionOf(schema).map(replace);
+  if (isJsonList(schema['anyOf'])) copy['anyOf'] = unionOf(schema).map(replace);
   return copy;
 }
 
@@ -345,7 +342,7 @@ function partsOfSchema(schema: JsonObject): readonly JsonObject[] {
 
 /** The schema, those inside it at any depth, and its definitions. */
 function withAllParts(schema: JsonObject): readonly JsonObject[] {
-  const found = [schema, ...Object.values(objectAt(schema, '$defs') ?? {}).filter(isObjectValue)];
+  const found = [schema, ...Object.values(objectAt(schema, '$defs') ?? {}).filter((each) => isJsonObject(each))];
   for (const one of found) found.push(...partsOfSchema(one));
   return found;
 }
@@ -365,19 +362,15 @@ function membersOf(schema: JsonObject): ReadonlyArray<readonly [string, JsonValu
 
 function unionOf(schema: JsonObject): readonly JsonObject[] {
   const members = schema['anyOf'];
-  return isList(members) ? members.filter(isObjectValue) : [];
+  return isJsonList(members) ? members.filter((each) => isJsonObject(each)) : [];
 }
 
 function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-  return value !== undefined && isObjectValue(value) ? value : undefined;
+  return value !== undefined && isJsonObject(value) ? value : undefined;
 }
 
 function textAt(schema: JsonObject, key: string): string | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
   return typeof value === 'string' ? value : undefined;
-}
-
-function isList(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -18,7 +18,7 @@ export interface DefinitionToken extends IToken {
 }
 
 /** Every token except closing braces: a block can contain it, valid or not. */
-export const Anything = category('Anything');
+export const Anything = createToken({ name: 'Anything', pattern: Lexer.NA });
 /** A name or a keyword: the grammar reserves no word. */
 export const Identifier = token('Identifier', 'a name', [Anything]);
 
@@ -173,8 +173,4 @@ function keyword(word: string): TokenType {
     pattern: Lexer.NA,
     categories: [Identifier, Anything],
   });
-}
-
-function category(name: string): TokenType {
-  return createToken({ name, pattern: Lexer.NA });
 }

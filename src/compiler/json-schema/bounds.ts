@@ -1,5 +1,5 @@
-import type { Schema } from './json-schema-keywords.ts';
-import { patternConditions } from './json-schema-pattern.ts';
+import type { Schema } from './keywords.ts';
+import { patternConditions } from './pattern.ts';
 
 /** An assert for a keyword, or the reason why there is none. */
 type Bound = { readonly key: string; readonly condition: string } | { readonly key: string; readonly fault: string };

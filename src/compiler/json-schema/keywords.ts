@@ -1,5 +1,5 @@
-import { isJsonObject } from '../base/json.ts';
-import { didYouMean } from '../base/suggestion.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { didYouMean } from '../../base/suggestion.ts';
 
 /** The limit for brackets in definitions. */
 export const MAX_SCHEMA_DEPTH = 64;

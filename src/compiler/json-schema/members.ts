@@ -1,14 +1,8 @@
-import { canonicalJson, isJsonObject } from '../base/json.ts';
-import { pathStep, pathText, type ValuePath } from '../base/value-path.ts';
-import {
-  isAnnotation,
-  keywordFaults,
-  MAX_SCHEMA_DEPTH,
-  withoutDefinitions,
-  type Schema,
-} from './json-schema-keywords.ts';
-import type { SchemaNames } from './json-schema-names.ts';
-import type { ViolationList } from '../schema/violation.ts';
+import { canonicalJson, isJsonObject } from '../../base/json.ts';
+import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
+import { isAnnotation, keywordFaults, MAX_SCHEMA_DEPTH, withoutDefinitions, type Schema } from './keywords.ts';
+import type { SchemaNames } from './names.ts';
+import type { ViolationList } from '../../schema/violation.ts';
 
 /** Twice the fields that a snippet can have: this bounds what schemas that repeat each other add up to. */
 const MAX_PROPERTIES = 1_000;

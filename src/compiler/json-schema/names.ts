@@ -1,7 +1,7 @@
-import { isJsonObject, ownValue } from '../base/json.ts';
-import { percentDecoded } from '../base/percent-encoding.ts';
-import { pathStep, type ValuePath } from '../base/value-path.ts';
-import type { Schema } from './json-schema-keywords.ts';
+import { isJsonObject, ownValue } from '../../base/json.ts';
+import { percentDecoded } from '../../base/percent-encoding.ts';
+import { pathStep, type ValuePath } from '../../base/value-path.ts';
+import type { Schema } from './keywords.ts';
 
 /** The kind of the definition with that name, if there is one. */
 export type KindOf = (name: string) => string | undefined;

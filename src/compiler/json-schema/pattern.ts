@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 
 /** Longer than the patterns for dates and times that schema libraries write. */
 const MAX_LENGTH = 2_000;

@@ -1,6 +1,6 @@
-import { canonicalJson, isJsonObject } from '../base/json.ts';
-import { pathStep, pathText, type ValuePath } from '../base/value-path.ts';
-import { boundsOf } from './json-schema-bounds.ts';
+import { canonicalJson, isJsonObject } from '../../base/json.ts';
+import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
+import { boundsOf } from './bounds.ts';
 import {
   BY_TYPE,
   DEFINITION_KEYS,
@@ -10,10 +10,10 @@ import {
   stringFormats,
   withoutDefinitions,
   type Schema,
-} from './json-schema-keywords.ts';
-import { isClass, onlyPart, SchemaMembers } from './json-schema-members.ts';
-import { innerSchemas, NAME, SchemaNames, type KindOf } from './json-schema-names.ts';
-import type { ViolationList } from '../schema/violation.ts';
+} from './keywords.ts';
+import { isClass, onlyPart, SchemaMembers } from './members.ts';
+import { innerSchemas, NAME, SchemaNames, type KindOf } from './names.ts';
+import type { ViolationList } from '../../schema/violation.ts';
 
 /** Definitions as a request sends them. */
 export interface Snippet {

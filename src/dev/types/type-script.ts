@@ -1,4 +1,4 @@
-import { isObjectValue, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
 /** Names that need no quotes as keys of an object. */
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
@@ -7,8 +7,8 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 export function typeOf(schema: JsonObject): string {
   const { $ref: reference, anyOf, enum: choices, type } = schema;
   if (typeof reference === 'string') return reference;
-  if (Array.isArray(anyOf)) return union(anyOf.filter(isObjectValue).map(typeOf));
-  if (Array.isArray(choices)) return union(choices.map((choice) => literal(choice)));
+  if (isJsonList(anyOf)) return union(anyOf.filter((each) => isJsonObject(each)).map(typeOf));
+  if (isJsonList(choices)) return union(choices.map((choice) => literal(choice)));
   switch (type) {
     case 'integer':
     case 'number':
@@ -25,9 +25,9 @@ export function typeOf(schema: JsonObject): string {
 
 /** The members of an object, one on each line, with their descriptions. */
 export function membersOf({ properties, required }: JsonObject): readonly string[] {
-  const names = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(isObjectValue(properties) ? properties : {}).flatMap(([name, schema]) => {
-    if (!isObjectValue(schema)) return [];
+  const names = new Set(isJsonList(required) ? required : []);
+  return Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, schema]) => {
+    if (!isJsonObject(schema)) return [];
     // The description of a map with listed keys repeats them.
     const text = schema['propertyNames'] === undefined ? schema['description'] : undefined;
     return [...documentation(text), `${member(name, schema, names.has(name))};`];
@@ -55,15 +55,15 @@ function member(name: string, schema: JsonObject, isRequired: boolean): string {
 
 function objectType(schema: JsonObject): string {
   const { properties, additionalProperties, propertyNames } = schema;
-  if (isObjectValue(additionalProperties)) {
+  if (isJsonObject(additionalProperties)) {
     const value = typeOf(additionalProperties);
-    if (!isObjectValue(propertyNames) || typeOf(propertyNames) === 'string')
+    if (!isJsonObject(propertyNames) || typeOf(propertyNames) === 'string')
       return `{ readonly [key: string]: ${value} }`;
     return `{ readonly [key in ${typeOf(keySchema(propertyNames))}]?: ${value} }`;
   }
-  const names = new Set(Array.isArray(schema['required']) ? schema['required'] : []);
-  const members = Object.entries(isObjectValue(properties) ? properties : {}).flatMap(([name, one]) =>
-    isObjectValue(one) ? [member(name, one, names.has(name))] : [],
+  const names = new Set(isJsonList(schema['required']) ? schema['required'] : []);
+  const members = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, one]) =>
+    isJsonObject(one) ? [member(name, one, names.has(name))] : [],
   );
   return members.length === 0 ? '{}' : `{ ${members.join('; ')} }`;
 }
@@ -71,12 +71,12 @@ function objectType(schema: JsonObject): string {
 /** Keys of JSON objects are strings, also those that a definition writes as numbers. */
 function keySchema(schema: JsonObject): JsonObject {
   const { enum: choices, anyOf } = schema;
-  if (Array.isArray(choices)) return { ...schema, enum: choices.map(String) };
-  return Array.isArray(anyOf) ? { ...schema, anyOf: anyOf.filter(isObjectValue).map(keySchema) } : schema;
+  if (isJsonList(choices)) return { ...schema, enum: choices.map(String) };
+  return isJsonList(anyOf) ? { ...schema, anyOf: anyOf.filter((each) => isJsonObject(each)).map(keySchema) } : schema;
 }
 
 function arrayType({ items }: JsonObject): string {
-  const element = isObjectValue(items) ? typeOf(items) : 'unknown';
+  const element = isJsonObject(items) ? typeOf(items) : 'unknown';
   return `readonly ${/[ |]/u.test(element) && !element.startsWith('{') ? `(${element})` : element}[]`;
 }
 

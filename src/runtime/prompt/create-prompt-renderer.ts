@@ -145,7 +145,7 @@ class Prompt {
   }
 
   /** Returns `ctx` for a client and the tags of a call. */
-  contextFor(client: PromptClient, tags?: PromptTags): Value {
+  contextFor(client: PromptClient, tags: PromptTags | undefined): Value {
     const context = this.#contextOf(client);
     return tags === undefined || tags.size === 0 ? context : new Map([...context, ['tags', tags]]);
   }

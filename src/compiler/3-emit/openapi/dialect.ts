@@ -1,4 +1,4 @@
-import { isObjectValue, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 
 /** Null alone: OpenAPI 3.0 has no such type. */
 const NULL: JsonObject = { type: 'string', nullable: true, enum: [null] };
@@ -29,25 +29,30 @@ export function openApiSchema(schema: JsonObject, resolve: Resolve): JsonObject 
   const { $ref: reference, anyOf: members, enum: choices, ...others } = schema;
   const rest = { ...others, ...enumeration(choices) };
   if (typeof reference === 'string') return withReference({ $ref: reference }, rest);
-  if (Array.isArray(members)) return union(members.filter(isObjectValue), rest, resolve);
+  if (isJsonList(members))
+    return union(
+      members.filter((each) => isJsonObject(each)),
+      rest,
+      resolve,
+    );
   if (others['type'] === 'null') return { ...rest, ...NULL };
   const { properties, items, additionalProperties } = others;
   return {
     ...rest,
-    ...(isObjectValue(properties) && { properties: schemasByName(properties, resolve) }),
-    ...(isObjectValue(items) && { items: openApiSchema(items, resolve) }),
-    ...(isObjectValue(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, resolve) }),
+    ...(isJsonObject(properties) && { properties: schemasByName(properties, resolve) }),
+    ...(isJsonObject(items) && { items: openApiSchema(items, resolve) }),
+    ...(isJsonObject(additionalProperties) && { additionalProperties: openApiSchema(additionalProperties, resolve) }),
   };
 }
 
 /** OpenAPI 3.0 forbids an empty enum: no string fits these bounds either. */
 function enumeration(choices: JsonValue | undefined): JsonObject {
-  if (!Array.isArray(choices)) return {};
+  if (!isJsonList(choices)) return {};
   return choices.length === 0 ? { minLength: 1, maxLength: 0 } : { enum: choices };
 }
 
 function schemasByName(schemas: JsonObject, resolve: Resolve): JsonObject {
-  const entries = Object.entries(schemas).filter((entry): entry is [string, JsonObject] => isObjectValue(entry[1]));
+  const entries = Object.entries(schemas).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]));
   return Object.fromEntries(entries.map(([name, schema]) => [name, openApiSchema(schema, resolve)]));
 }
 
@@ -91,9 +96,9 @@ function nullable(schema: JsonObject, resolve: Resolve): JsonObject {
     if (referenced === undefined) return { anyOf: [schema, NULL] };
     return { type: referenced.type, nullable: true, allOf: [schema] };
   }
-  if (Array.isArray(members)) return { ...schema, anyOf: members.includes(NULL) ? members : [...members, NULL] };
+  if (isJsonList(members)) return { ...schema, anyOf: members.includes(NULL) ? members : [...members, NULL] };
   if (type === undefined) return { anyOf: [schema, NULL] };
-  return { ...schema, nullable: true, ...(Array.isArray(choices) && { enum: [...choices, null] }) };
+  return { ...schema, nullable: true, ...(isJsonList(choices) && { enum: [...choices, null] }) };
 }
 
 /**
@@ -104,15 +109,15 @@ function nullable(schema: JsonObject, resolve: Resolve): JsonObject {
  */
 export function openLists(schema: JsonObject, aliasReferences: ReadonlySet<string>): JsonObject {
   const { anyOf: members, items } = schema;
-  if (Array.isArray(members)) {
-    return { ...schema, anyOf: members.map((one) => (isObjectValue(one) ? openLists(one, aliasReferences) : one)) };
+  if (isJsonList(members)) {
+    return { ...schema, anyOf: members.map((one) => (isJsonObject(one) ? openLists(one, aliasReferences) : one)) };
   }
   if (items === undefined || !leadsToAlias(items, aliasReferences)) return schema;
   return { ...schema, items: {} };
 }
 
 function leadsToAlias(schema: JsonValue, aliasReferences: ReadonlySet<string>): boolean {
-  if (!isObjectValue(schema)) return false;
+  if (!isJsonObject(schema)) return false;
   const { $ref: reference, anyOf: members = [], allOf: parts = [], items = null } = schema;
   if (typeof reference === 'string') return aliasReferences.has(reference);
   return [members, parts, [items]].flat().some((one) => leadsToAlias(one, aliasReferences));

@@ -1,4 +1,4 @@
-import { isObjectValue, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
 import { acceptsNull } from '../../../schema/type-graph.ts';
@@ -48,7 +48,7 @@ class Shortener {
     value: JsonValue,
     declared: ReadonlyArray<{ readonly name: string; readonly type: Type }>,
   ): JsonObject | undefined {
-    if (!isObjectValue(value)) return undefined;
+    if (!isJsonObject(value)) return undefined;
     const types = new Map(declared.map(({ name, type }) => [name, type]));
     const isMissing = ({ name, type }: (typeof declared)[number]): boolean =>
       !Object.hasOwn(value, name) && !acceptsNull(type, this.#index.aliases);
@@ -117,7 +117,7 @@ class Shortener {
   }
 
   #map(value: JsonValue, key: Type, member: Type): JsonObject | undefined {
-    if (!isObjectValue(value)) return undefined;
+    if (!isJsonObject(value)) return undefined;
     const entries = Object.entries(value).slice(0, this.#limits.items);
     if (key.kind !== 'string' && entries.some(([name]) => this.#value(name, key) === undefined)) return undefined;
     return this.#entries(entries, (_, inner) => this.#value(inner, member));
@@ -125,7 +125,7 @@ class Shortener {
 
   /** A test can also name a file, which callers cannot send. */
   #media(value: JsonValue): JsonObject | undefined {
-    if (!isObjectValue(value) || !Object.keys(value).every((key) => MEDIA_KEYS.has(key))) return undefined;
+    if (!isJsonObject(value) || !Object.keys(value).every((key) => MEDIA_KEYS.has(key))) return undefined;
     const { url = null, base64 = null, media_type: mediaType = null } = value;
     const rest = mediaType === null ? {} : { media_type: mediaType };
     if (mediaType !== null && typeof mediaType !== 'string') return undefined;
@@ -138,7 +138,7 @@ class Shortener {
   #undeclared(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.#text(value);
     if (Array.isArray(value)) return value.slice(0, this.#limits.items).map((item) => this.#undeclared(item));
-    if (!isObjectValue(value)) return value;
+    if (!isJsonObject(value)) return value;
     const entries = Object.entries(value).slice(0, this.#limits.items);
     return Object.fromEntries(entries.map(([key, member]) => [key, this.#undeclared(member)]));
   }

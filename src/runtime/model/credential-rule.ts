@@ -181,37 +181,21 @@ export function decidesTarget(options: OptionTable, option: string): boolean {
 
 /** The failure of a client that needs a variable which is not set. */
 export function missingVariable(client: string, variable: string): Failure {
-  return {
-    code: 'missing_credential',
-    message: `The client "${client}" needs an API key or setting from the environment variable ${variable}, which is missing or empty. Set it for the server, or send it in "env" of the request's options`,
-    client,
-    variable,
-  };
+  const message = `The client "${client}" needs an API key or setting from the environment variable ${variable}, which is missing or empty. Set it for the server, or send it in "env" of the request's options`;
+  return { code: 'missing_credential', message, client, variable };
 }
 
 function unusable(client: string, variable: string, because: string): Failure {
-  return {
-    code: 'missing_credential',
-    message: `The client "${client}" has no credentials: ${variable} ${because}`,
-    client,
-    variable,
-  };
+  const message = `The client "${client}" has no credentials: ${variable} ${because}`;
+  return { code: 'missing_credential', message, client, variable };
 }
 
 function withheld(client: string, variable: string): Failure {
-  return {
-    code: 'missing_credential',
-    message: `The client "${client}" leads to a host for which the server's ${variable} was not declared, so svc does not send that key there, and an API key is missing. Give the client an "api_key" of its own, or send ${variable} in "env"`,
-    client,
-    variable,
-  };
+  const message = `The client "${client}" leads to a host for which the server's ${variable} was not declared, so svc does not send that key there, and an API key is missing. Give the client an "api_key" of its own, or send ${variable} in "env"`;
+  return { code: 'missing_credential', message, client, variable };
 }
 
-function literalWithheld(client: string, literal: string): Failure {
-  return {
-    code: 'missing_credential',
-    message: `The definition of the client "${client}" contains "${literal}" as a literal, which svc sends only to the host that the server's own values give. "env" of the request selects another host, so a credential is missing. Define a client with its own credentials in the request, or change the definition to read "${literal}" from a variable, and send that variable in "env"`,
-    client,
-    variable: literal,
-  };
+function literalWithheld(client: string, variable: string): Failure {
+  const message = `The definition of the client "${client}" contains "${variable}" as a literal, which svc sends only to the host that the server's own values give. "env" of the request selects another host, so a credential is missing. Define a client with its own credentials in the request, or change the definition to read "${variable}" from a variable, and send that variable in "env"`;
+  return { code: 'missing_credential', message, client, variable };
 }

@@ -5,7 +5,7 @@ import type { ResponseHeaders } from './http/origin-pool.ts';
 import { SseReader } from './http/sse-reader.ts';
 import type { EventListener, FrameReader } from './http/sse-reader.ts';
 import type { UpstreamFailure } from './http/upstream-failure.ts';
-import { tooLargeToParse } from './wire/reply-format.ts';
+import { readWhole, tooLargeToParse } from './wire/reply-format.ts';
 import type { ModelReply, ReplyFormat, StreamedReply } from './wire/reply-format.ts';
 
 interface Expectation {
@@ -123,7 +123,7 @@ export class ReplyDecoder {
     // RFC 8259, 8.1 allows readers to skip a byte order mark.
     const body = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;
     const { format, wantsReasoning } = this.#expected;
-    const reply = format.readWhole(body, wantsReasoning);
+    const reply = readWhole(format, body, wantsReasoning);
     if (reply.ok) return reply;
     if (body === '') return err(EMPTY);
     // Without a stated length, the reply can have been longer: a retry can succeed.

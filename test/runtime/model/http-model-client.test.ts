@@ -104,7 +104,8 @@ function failing(): never {
 
 /** A format that throws for the reply. */
 const FAILING: ReplyFormat = {
-  readWhole: failing,
+  readReply: failing,
+  reasoningIn: failing,
   openStream: () => ({ ...openAiChatFormat.openStream(false), event: failing, run: failing }),
 };
 
@@ -112,7 +113,7 @@ test.each([false, true])(
   'a reply that the format cannot decode ends the call with a failure (stream: %s)',
   async (streamed) => {
     const message = 'The client "Tested" sent a reply that could not be read: too much';
-    expect(described(await fed(FAILING, streamed, 'data: {}\n\n'))).toBe(message);
+    expect(described(await fed(FAILING, streamed, streamed ? 'data: {}\n\n' : '{}'))).toBe(message);
   },
 );
 

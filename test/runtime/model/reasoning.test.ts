@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
 import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import { readWhole } from '../../../src/runtime/model/wire/reply-format.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 
 interface Delta {
@@ -59,7 +60,7 @@ test('text and reasoning of any deltas are read as they were written, and never 
 test('of two members for the reasoning, an empty one does not hide the other', () => {
   const message = { content: 'Hello', reasoning_content: '', reasoning: 'Hm.' };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
-  const whole = openAiChatFormat.readWhole(JSON.stringify({ choices }), true);
+  const whole = readWhole(openAiChatFormat, JSON.stringify({ choices }), true);
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'Hm.' } });
   const events = [message, { ...message, reasoning: '' }].map(
     (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
@@ -71,7 +72,7 @@ test('the reasoning that Mistral sends as parts of the content is read too', () 
   const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }];
   const message = { role: 'assistant', content: [...thinking, { type: 'text', text: 'Hello' }] };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
-  const whole = openAiChatFormat.readWhole(JSON.stringify({ choices }), true);
+  const whole = readWhole(openAiChatFormat, JSON.stringify({ choices }), true);
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'Hm.' } });
   const events = [{ content: thinking }, { content: 'Hello' }].map(
     (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
@@ -87,7 +88,7 @@ test('the reasoning that an open model sends through the Responses API is read t
   ];
   const message = { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] };
   const output = [{ type: 'reasoning', summary: [], content }, message];
-  const whole = openAiResponsesFormat.readWhole(JSON.stringify({ output }), true);
+  const whole = readWhole(openAiResponsesFormat, JSON.stringify({ output }), true);
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'One.\n\nTwo.' } });
   const stream = openAiResponsesFormat.openStream(true);
   for (const [index, { text }] of content.entries()) {

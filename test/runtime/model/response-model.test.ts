@@ -3,7 +3,7 @@ import { anthropicFormat } from '../../../src/runtime/model/wire/anthropic-forma
 import { bedrockFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
 import { googleFormat } from '../../../src/runtime/model/wire/google-format.ts';
 import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
-import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+import { readWhole, type ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 
 interface Sample {
   readonly format: ReplyFormat;
@@ -35,7 +35,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 
 test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { format, whole, events }) => {
-  const reply = format.readWhole(JSON.stringify(whole), false);
+  const reply = readWhole(format, JSON.stringify(whole), false);
   expect(reply).toMatchObject({ ok: true, value: { responseModel: 'm-1' } });
   const stream = format.openStream(false);
   for (const event of events) {
@@ -46,6 +46,6 @@ test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { fo
 });
 
 test('the model is unknown if the provider does not report it', () => {
-  const reply = bedrockFormat.readWhole(JSON.stringify({ output: { message: { content: [] } } }), false);
+  const reply = readWhole(bedrockFormat, JSON.stringify({ output: { message: { content: [] } } }), false);
   expect(reply.ok && reply.value.responseModel).toBeUndefined();
 });

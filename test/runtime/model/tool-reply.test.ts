@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { anthropicToolFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
 import { bedrockToolFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
-import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+import { readWhole, type ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { answeredByTool, ToolReply, toolText } from '../../../src/runtime/model/wire/tool-reply.ts';
 
 const INPUT = '{"b": 9007199254740993, "1": 1.0, "text": "\\u0041 } ]"}';
 
 function textOf(format: ReplyFormat, body: string): string | undefined {
-  const reply = format.readWhole(body, false);
+  const reply = readWhole(format, body, false);
   return reply.ok ? reply.value.text : undefined;
 }
 

@@ -1,52 +1,50 @@
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
+import type { ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   knownDetails,
   listAt,
   malformed,
   objectAt,
-  parseReplyBody,
   promptTokens,
   reportedError,
   stringAt,
-  withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyDetails, ReplyFormat } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, ReplyFormat, WireObject } from './reply-format.ts';
 import { answeredByTool, ToolReply, toolText } from './tool-reply.ts';
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages and /messages-streaming */
 export const anthropicFormat: ReplyFormat = {
-  readWhole: (body, wantsReasoning) =>
-    readMessage(body, wantsReasoning, (content) => content.map(textOfBlock).join('')),
+  readReply: (reply) => readMessage(reply, (content) => content.map(textOfBlock).join('')),
+  reasoningIn,
   openStream: (wantsReasoning) => new MessageStream(wantsReasoning),
 };
 
 /** The messages of a model that has to call a tool: the input of the tool is the answer. */
 export const anthropicToolFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const reply = readMessage(body, wantsReasoning, textOfTool);
-    return reply.ok ? ok(answeredByTool(reply.value)) : reply;
+  readReply(reply, body) {
+    const message = readMessage(reply, (content) => textOfTool(content, body));
+    return message.ok ? ok(answeredByTool(message.value)) : message;
   },
+  reasoningIn,
   openStream: (wantsReasoning) => new ToolStream(wantsReasoning),
 };
 
 function readMessage(
-  body: string,
-  wantsReasoning: boolean,
-  textIn: (content: readonly unknown[], body: string) => string,
-): ReturnType<ReplyFormat['readWhole']> {
-  const parsed = parseReplyBody(body);
-  if (!parsed.ok) return parsed;
-  const reply = parsed.value;
+  reply: WireObject,
+  textIn: (content: readonly unknown[]) => string,
+): ReturnType<ReplyFormat['readReply']> {
   if (reply['type'] === 'error') return err(reportedError(reply['error']));
   const content = listAt(reply, 'content');
   if (content === undefined) return err(malformed('answered without "content"'));
   const responseModel = stringAt(reply, 'model');
   const details = knownDetails({ ...usageOf(objectAt(reply, 'usage')), ...endOf(reply), responseModel });
-  const message = { text: textIn(content, body), ...details };
-  return ok(wantsReasoning ? withReasoning(message, content.map(thinkingOfBlock)) : message);
+  return ok({ text: textIn(content), ...details });
+}
+
+function reasoningIn(reply: WireObject): readonly string[] {
+  return (listAt(reply, 'content') ?? []).map(thinkingOfBlock);
 }
 
 /** A block of redacted thinking has no text. */
@@ -75,7 +73,7 @@ function endOf(holder: unknown): PossibleDetails {
   return finishReason === 'refusal' ? { finishReason, refusal: '' } : { finishReason };
 }
 
-function usageOf(usage: EventObject | undefined): PossibleDetails {
+function usageOf(usage: WireObject | undefined): PossibleDetails {
   const others = countAt(usage, 'input_tokens');
   const prompt = promptTokens(
     others,
@@ -87,9 +85,9 @@ function usageOf(usage: EventObject | undefined): PossibleDetails {
 
 class MessageStream extends JsonEventStream {
   /** The counts are cumulative. The end repeats some of those of the start. */
-  #usage: EventObject = {};
+  #usage: WireObject = {};
 
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     switch (event['type']) {
       case 'content_block_delta':
         return textOfDelta(event) ?? '';
@@ -115,7 +113,7 @@ class MessageStream extends JsonEventStream {
     }
   }
 
-  protected override reasoningOf(event: EventObject): ReasoningDelta | undefined {
+  protected override reasoningOf(event: WireObject): ReasoningDelta | undefined {
     const part = countAt(event, 'index');
     switch (event['type']) {
       case 'content_block_delta':
@@ -127,19 +125,19 @@ class MessageStream extends JsonEventStream {
     }
   }
 
-  #learnUsage(usage: EventObject | undefined): void {
+  #learnUsage(usage: WireObject | undefined): void {
     if (usage === undefined) return;
     const counts = Object.entries(usage).filter(([, count]) => count !== null);
     this.#usage = { ...this.#usage, ...Object.fromEntries(counts) };
     this.learnDetails(usageOf(this.#usage));
   }
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     return event['type'] === 'content_block_delta' ? textOfDelta(event) : undefined;
   }
 }
 
-function textOfDelta(event: EventObject): string | undefined {
+function textOfDelta(event: WireObject): string | undefined {
   const delta = objectAt(event, 'delta');
   return stringAt(delta, 'type') === 'text_delta' ? stringAt(delta, 'text') : undefined;
 }
@@ -147,7 +145,7 @@ function textOfDelta(event: EventObject): string | undefined {
 class ToolStream extends MessageStream {
   readonly #reply = new ToolReply();
 
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     if (event['type'] === 'content_block_start' && isTool(event['content_block'])) this.#reply.begin();
     const input = inputOfDelta(event);
     if (input !== undefined) return this.#reply.input(input);
@@ -156,7 +154,7 @@ class ToolStream extends MessageStream {
     return this.complete ? text + this.#reply.end() : text;
   }
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     return inputOfDelta(event);
   }
 
@@ -165,7 +163,7 @@ class ToolStream extends MessageStream {
   }
 }
 
-function inputOfDelta(event: EventObject): string | undefined {
+function inputOfDelta(event: WireObject): string | undefined {
   if (event['type'] !== 'content_block_delta') return undefined;
   const delta = objectAt(event, 'delta');
   return stringAt(delta, 'type') === 'input_json_delta' ? stringAt(delta, 'partial_json') : undefined;

@@ -1,52 +1,55 @@
 import { err, ok } from '../../../base/result.ts';
 import { AwsEventReader } from '../http/aws-event-reader.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
+import type { ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   knownDetails,
   listAt,
   malformed,
   objectAt,
-  parseReplyBody,
   promptTokens,
   reportedError,
   stringAt,
-  withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyDetails, ReplyFormat } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, ReplyFormat, WireObject } from './reply-format.ts';
 import { answeredByTool, ToolReply, toolText } from './tool-reply.ts';
 
 /** Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrockFormat: ReplyFormat = {
-  readWhole: (body, wantsReasoning) => readMessage(body, wantsReasoning, textOfBlocks),
+  readReply: (reply) => readMessage(reply, textOfBlocks),
+  reasoningIn,
   openStream: (wantsReasoning) => new ConverseStream(wantsReasoning),
   frames: (listener) => new AwsEventReader(listener),
 };
 
 /** The replies of a model that has to call a tool: the input of the tool is the answer. */
 export const bedrockToolFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const reply = readMessage(body, wantsReasoning, textOfTool);
-    return reply.ok ? ok(answeredByTool(reply.value)) : reply;
+  readReply(reply, body) {
+    const message = readMessage(reply, (content) => textOfTool(content, body));
+    return message.ok ? ok(answeredByTool(message.value)) : message;
   },
+  reasoningIn,
   openStream: (wantsReasoning) => new ToolStream(wantsReasoning),
   frames: (listener) => new AwsEventReader(listener),
 };
 
 function readMessage(
-  body: string,
-  wantsReasoning: boolean,
-  textIn: (content: readonly unknown[], body: string) => string,
-): ReturnType<ReplyFormat['readWhole']> {
-  const parsed = parseReplyBody(body);
-  if (!parsed.ok) return parsed;
-  const reply = parsed.value;
-  const content = listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
+  reply: WireObject,
+  textIn: (content: readonly unknown[]) => string,
+): ReturnType<ReplyFormat['readReply']> {
+  const content = contentOf(reply);
   if (content === undefined) return err(malformed('answered without "output.message.content"'));
   const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });
-  const message = { text: textIn(content, body), ...details };
-  return ok(wantsReasoning ? withReasoning(message, content.map(reasoningOfBlock)) : message);
+  return ok({ text: textIn(content), ...details });
+}
+
+function contentOf(reply: WireObject): readonly unknown[] | undefined {
+  return listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
+}
+
+function reasoningIn(reply: WireObject): readonly string[] {
+  return (contentOf(reply) ?? []).map(reasoningOfBlock);
 }
 
 function textOfBlocks(content: readonly unknown[]): string {
@@ -73,7 +76,7 @@ function usageOf(holder: unknown): PossibleDetails {
 }
 
 class ConverseStream extends JsonEventStream {
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     const exception = objectAt(event, 'exception');
     if (exception !== undefined) this.fault = reportedError({ ...exception, type: event['exceptionType'] });
     const stop = objectAt(event, 'messageStop');
@@ -87,25 +90,25 @@ class ConverseStream extends JsonEventStream {
     return textOf(event) ?? '';
   }
 
-  protected override reasoningOf(event: EventObject): ReasoningDelta {
+  protected override reasoningOf(event: WireObject): ReasoningDelta {
     const block = objectAt(event, 'contentBlockDelta');
     const text = stringAt(objectAt(objectAt(block, 'delta'), 'reasoningContent'), 'text');
     return { text, part: countAt(block, 'contentBlockIndex') };
   }
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     return textOf(event);
   }
 }
 
-function textOf(event: EventObject): string | undefined {
+function textOf(event: WireObject): string | undefined {
   return stringAt(objectAt(objectAt(event, 'contentBlockDelta'), 'delta'), 'text');
 }
 
 class ToolStream extends ConverseStream {
   readonly #reply = new ToolReply();
 
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     if (objectAt(objectAt(objectAt(event, 'contentBlockStart'), 'start'), 'toolUse') !== undefined) this.#reply.begin();
     const input = inputOf(event);
     if (input !== undefined) return this.#reply.input(input);
@@ -113,7 +116,7 @@ class ToolStream extends ConverseStream {
     return objectAt(event, 'messageStop') === undefined ? text : text + this.#reply.end();
   }
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     return inputOf(event);
   }
 
@@ -122,6 +125,6 @@ class ToolStream extends ConverseStream {
   }
 }
 
-function inputOf(event: EventObject): string | undefined {
+function inputOf(event: WireObject): string | undefined {
   return stringAt(objectAt(objectAt(objectAt(event, 'contentBlockDelta'), 'delta'), 'toolUse'), 'input');
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
+import type { ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   isOnlyOne,
@@ -10,19 +10,14 @@ import {
   listAt,
   malformed,
   objectAt,
-  parseReplyBody,
   reportedError,
   stringAt,
-  withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, ReplyFormat, TokenDetails, WireObject } from './reply-format.ts';
 
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
 export const googleFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const parsed = parseReplyBody(body);
-    if (!parsed.ok) return parsed;
-    const reply = parsed.value;
+  readReply(reply) {
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     const blocked = blockedReason(reply);
     if (blocked !== undefined) return err(malformed(blocked));
@@ -31,13 +26,13 @@ export const googleFormat: ReplyFormat = {
     if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
     const [candidate] = candidates;
     const tokenDetails = tokensOf(objectAt(reply, 'usageMetadata'));
-    const message = { text: textOfCandidate(candidate), ...knownDetails({ ...detailsOf(reply), tokenDetails }) };
-    return ok(wantsReasoning ? withReasoning(message, [thoughtsOfCandidate(candidate)]) : message);
+    return ok({ text: textOfCandidate(candidate), ...knownDetails({ ...detailsOf(reply), tokenDetails }) });
   },
+  reasoningIn: (reply) => [thoughtsOfCandidate(listAt(reply, 'candidates')?.[0])],
   openStream: (wantsReasoning) => new CandidateStream(wantsReasoning),
 };
 
-function blockedReason(reply: EventObject): string | undefined {
+function blockedReason(reply: WireObject): string | undefined {
   const reason = stringAt(reply['promptFeedback'], 'blockReason');
   return reason === undefined ? undefined : `refused the prompt: ${reason}`;
 }
@@ -60,7 +55,7 @@ function textOfParts(candidate: unknown, thoughts: boolean): string {
     .join('');
 }
 
-function detailsOf(reply: EventObject): PossibleDetails {
+function detailsOf(reply: WireObject): PossibleDetails {
   const usage = objectAt(reply, 'usageMetadata');
   return {
     finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
@@ -70,7 +65,7 @@ function detailsOf(reply: EventObject): PossibleDetails {
   };
 }
 
-function tokensOf(usage: EventObject | undefined): TokenDetails | undefined {
+function tokensOf(usage: WireObject | undefined): TokenDetails | undefined {
   return knownTokens({
     cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
     reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
@@ -88,7 +83,7 @@ function audioTokens(modalities: readonly unknown[] | undefined): number | undef
 }
 
 /** Thoughts are counted apart from the answer, but are output too: they are generated and paid for. */
-function outputTokens(usage: EventObject | undefined): number | undefined {
+function outputTokens(usage: WireObject | undefined): number | undefined {
   const answer = countAt(usage, 'candidatesTokenCount');
   const thoughts = countAt(usage, 'thoughtsTokenCount');
   return answer === undefined && thoughts === undefined ? undefined : (answer ?? 0) + (thoughts ?? 0);
@@ -96,14 +91,14 @@ function outputTokens(usage: EventObject | undefined): number | undefined {
 
 class CandidateStream extends JsonEventStream {
   /** The last one that counts the prompt: each event repeats and completes the counts, so the others are not read. */
-  #usage: EventObject | undefined;
+  #usage: WireObject | undefined;
 
   override get details(): ReplyDetails {
     const tokenDetails = tokensOf(this.#usage);
     return tokenDetails === undefined ? super.details : { ...super.details, tokenDetails };
   }
 
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     const blocked = blockedReason(event);
     if (event['error'] !== undefined) this.fault = reportedError(event['error']);
     else if (blocked !== undefined) this.fault = malformed(blocked);
@@ -118,11 +113,11 @@ class CandidateStream extends JsonEventStream {
     return textOfCandidate(candidates[0]);
   }
 
-  protected override reasoningOf(event: EventObject): ReasoningDelta {
+  protected override reasoningOf(event: WireObject): ReasoningDelta {
     return { text: thoughtsOfCandidate(listAt(event, 'candidates')?.[0]) };
   }
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     const details = detailsOf(event);
     if (details.finishReason !== undefined || event['error'] !== undefined) return undefined;
     // Usage grows with each event, so every event that contains it has to be read.

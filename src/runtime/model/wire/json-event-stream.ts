@@ -1,11 +1,8 @@
 import { isJsonObject, parseJson } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
 import { BETWEEN_PARTS, malformed, tooLargeToParse } from './reply-format.ts';
-import type { PossibleDetails, ReplyDetails, StreamedReply } from './reply-format.ts';
+import type { PossibleDetails, ReplyDetails, StreamedReply, WireObject } from './reply-format.ts';
 import { TextHole } from './text-hole.ts';
-
-/** The JSON object in an event. */
-export type EventObject = Readonly<Record<string, unknown>>;
 
 /** A delta of the reasoning. */
 export interface ReasoningDelta {
@@ -72,13 +69,13 @@ export abstract class JsonEventStream implements StreamedReply {
   }
 
   /** Takes an event, and returns its delta of text. */
-  protected abstract take(event: EventObject): string;
+  protected abstract take(event: WireObject): string;
 
   /** Returns the reasoning in an event, if it has any. Called only if the caller asks for it. */
-  protected abstract reasoningOf(event: EventObject): ReasoningDelta | undefined;
+  protected abstract reasoningOf(event: WireObject): ReasoningDelta | undefined;
 
   /** The text of an event that contains nothing else; undefined for every other event. */
-  protected abstract plainText(event: EventObject): string | undefined;
+  protected abstract plainText(event: WireObject): string | undefined;
 
   /** Adds known details. Undefined ones change nothing. A refusal arrives in parts. */
   protected learnDetails(learned: PossibleDetails): void {

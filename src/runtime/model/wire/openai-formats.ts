@@ -1,8 +1,8 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessage } from 'openai/resources/chat/completions';
-import { isJsonObject, parseJson } from '../../../base/json.ts';
+import { isJsonObject } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
-import type { EventObject, ReasoningDelta } from './json-event-stream.ts';
+import type { ReasoningDelta } from './json-event-stream.ts';
 import {
   countAt,
   isOnlyOne,
@@ -11,12 +11,10 @@ import {
   listAt,
   malformed,
   objectAt,
-  parseReplyBody,
   reportedError,
   stringAt,
-  withReasoning,
 } from './reply-format.ts';
-import type { PossibleDetails, ReplyFormat, TokenDetails } from './reply-format.ts';
+import type { PossibleDetails, ReplyFormat, TokenDetails, WireObject } from './reply-format.ts';
 
 /** Member names, checked against the types of the openai package; the values are checked when they are read. */
 const CHOICES = 'choices' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
@@ -28,10 +26,7 @@ const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
 
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
 export const openAiChatFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const parsed = parseReplyBody(body);
-    if (!parsed.ok) return parsed;
-    const reply = parsed.value;
+  readReply(reply) {
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     const choices = listAt(reply, CHOICES);
     if (choices === undefined) return err(malformed('answered without "choices"'));
@@ -42,9 +37,9 @@ export const openAiChatFormat: ReplyFormat = {
     const message = objectAt(choices[0], MESSAGE);
     if (message === undefined) return err(malformed('answered a choice without "message"'));
     const details = chatDetails(reply, choices[0], message);
-    const answer = { text: contentText(message['content']), ...knownDetails(details) };
-    return ok(wantsReasoning ? withReasoning(answer, [reasoningOfMessage(message) ?? '']) : answer);
+    return ok({ text: contentText(message['content']), ...knownDetails(details) });
   },
+  reasoningIn: (reply) => [reasoningOfMessage(objectAt(listAt(reply, CHOICES)?.[0], MESSAGE)) ?? ''],
   openStream: (wantsReasoning) => new ChatStream(wantsReasoning),
 };
 
@@ -60,12 +55,12 @@ function contentText(content: unknown): string {
  * OpenRouter, Ollama and recent versions of vLLM write `reasoning`. Some write both, with the same text or with one of them empty.
  * Mistral writes parts of the content: https://docs.mistral.ai/capabilities/reasoning
  */
-function reasoningOfMessage(message: EventObject | undefined): string | undefined {
+function reasoningOfMessage(message: WireObject | undefined): string | undefined {
   const known = ['reasoning_content', 'reasoning'].map((key) => stringAt(message, key));
   return known.find((text) => text !== undefined && text !== '') ?? thinkingOf(message);
 }
 
-function thinkingOf(message: EventObject | undefined): string | undefined {
+function thinkingOf(message: WireObject | undefined): string | undefined {
   return listAt(message, 'content')
     ?.flatMap((part) => listAt(part, 'thinking') ?? [])
     .map((part) => stringAt(part, 'text') ?? '')
@@ -79,7 +74,7 @@ function refusalIn(message: unknown): string | undefined {
 }
 
 /** `message`: the message of the choice, or a delta of it. */
-function chatDetails(reply: unknown, choice: unknown, message: EventObject | undefined): PossibleDetails {
+function chatDetails(reply: unknown, choice: unknown, message: WireObject | undefined): PossibleDetails {
   const usage = objectAt(reply, USAGE);
   return {
     finishReason: stringAt(choice, FINISH_REASON),
@@ -92,7 +87,7 @@ function chatDetails(reply: unknown, choice: unknown, message: EventObject | und
 }
 
 /** OpenRouter adds `cache_write_tokens`; DeepSeek reports its cache as `prompt_cache_hit_tokens`. */
-function chatTokens(usage: EventObject): TokenDetails | undefined {
+function chatTokens(usage: WireObject): TokenDetails | undefined {
   const prompt = objectAt(usage, 'prompt_tokens_details');
   const completion = objectAt(usage, 'completion_tokens_details');
   const cacheHits = countAt(usage, 'prompt_cache_hit_tokens');
@@ -107,7 +102,7 @@ function chatTokens(usage: EventObject): TokenDetails | undefined {
 }
 
 class ChatStream extends JsonEventStream {
-  protected override take(chunk: EventObject): string {
+  protected override take(chunk: WireObject): string {
     if (chunk['error'] !== undefined && chunk['error'] !== null) {
       this.fault = reportedError(chunk['error']);
       return '';
@@ -122,12 +117,12 @@ class ChatStream extends JsonEventStream {
     return contentText(delta?.['content']);
   }
 
-  protected override reasoningOf(chunk: EventObject): ReasoningDelta {
+  protected override reasoningOf(chunk: WireObject): ReasoningDelta {
     return { text: reasoningOfMessage(objectAt(listAt(chunk, CHOICES)?.[0], DELTA)) };
   }
 
   /** The chunk contains no finish reason, no usage, and one choice. */
-  protected override plainText(chunk: EventObject): string | undefined {
+  protected override plainText(chunk: WireObject): string | undefined {
     const choices = listAt(chunk, CHOICES);
     if (choices?.length !== 1 || !isOnlyOne(choices)) return undefined;
     if (stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
@@ -139,16 +134,13 @@ class ChatStream extends JsonEventStream {
 
 /** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses and /responses-streaming */
 export const openAiResponsesFormat: ReplyFormat = {
-  readWhole(body, wantsReasoning) {
-    const parsed = parseReplyBody(body);
-    if (!parsed.ok) return parsed;
-    const reply = parsed.value;
+  readReply(reply) {
     if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
     const details = responseDetails(reply, refusalText(reply));
-    const response = { text: outputText(reply), ...knownDetails(details) };
-    return ok(wantsReasoning ? withReasoning(response, reasoningOfOutput(reply)) : response);
+    return ok({ text: outputText(reply), ...knownDetails(details) });
   },
+  reasoningIn: reasoningOfOutput,
   openStream: (wantsReasoning) => new ResponseStream(wantsReasoning),
 };
 
@@ -193,7 +185,7 @@ function responseDetails(response: unknown, refusal?: string): PossibleDetails {
 }
 
 class ResponseStream extends JsonEventStream {
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     switch (event['type']) {
       case 'response.output_text.delta':
         return stringAt(event, 'delta') ?? '';
@@ -216,32 +208,32 @@ class ResponseStream extends JsonEventStream {
     }
   }
 
-  protected override reasoningOf(event: EventObject): ReasoningDelta | undefined {
+  protected override reasoningOf(event: WireObject): ReasoningDelta | undefined {
     const { type } = event;
     if (type !== 'response.reasoning_summary_text.delta' && type !== 'response.reasoning_text.delta') return undefined;
     const index = countAt(event, 'summary_index') ?? countAt(event, 'content_index');
     return { text: stringAt(event, 'delta'), part: `${countAt(event, 'output_index')} ${type} ${index}` };
   }
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     return event['type'] === 'response.output_text.delta' ? stringAt(event, 'delta') : undefined;
   }
 }
 
 /** OpenAI's transcriptions: https://platform.openai.com/docs/api-reference/audio/createTranscription */
 export const transcriptionFormat: ReplyFormat = {
-  readWhole(body) {
-    const reply = parseJson(body);
+  readReply(reply) {
     const error = objectAt(reply, 'error');
     if (error !== undefined) return err(reportedError(error));
     const text = stringAt(reply, 'text');
     return text === undefined ? err(malformed('answered without "text"')) : ok({ text });
   },
+  reasoningIn: () => [],
   openStream: () => new TranscriptStream(false),
 };
 
 class TranscriptStream extends JsonEventStream {
-  protected override take(event: EventObject): string {
+  protected override take(event: WireObject): string {
     if (event['type'] === 'transcript.text.done') this.done = true;
     if (event['type'] === 'error') this.fault = reportedError(objectAt(event, 'error') ?? event);
     return event['type'] === 'transcript.text.delta' ? (stringAt(event, 'delta') ?? '') : '';
@@ -250,7 +242,7 @@ class TranscriptStream extends JsonEventStream {
   /** Transcriptions have none. */
   protected override reasoningOf(): undefined {}
 
-  protected override plainText(event: EventObject): string | undefined {
+  protected override plainText(event: WireObject): string | undefined {
     return event['type'] === 'transcript.text.delta' ? stringAt(event, 'delta') : undefined;
   }
 }

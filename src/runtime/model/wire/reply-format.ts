@@ -33,10 +33,15 @@ export interface TokenDetails {
   readonly audioOutputTokens?: number;
 }
 
+/** A JSON object in a reply, or in an event of one. */
+export type WireObject = Readonly<Record<string, unknown>>;
+
 /** The reply format of a family of providers. Has no state. */
 export interface ReplyFormat {
-  /** Reads the body of a whole reply. The failure states the problem, for the caller. */
-  readWhole(body: string, wantsReasoning: boolean): Result<ModelReply, UpstreamFailure>;
+  /** Reads a whole reply, without its reasoning. `body`: its text. The failure states the problem, for the caller. */
+  readReply(reply: WireObject, body: string): Result<ModelReply, UpstreamFailure>;
+  /** The parts of the reasoning in a whole reply. */
+  reasoningIn(reply: WireObject): readonly string[];
   openStream(wantsReasoning: boolean): StreamedReply;
   /** Cuts a stream into events, where that is not by server-sent events. */
   frames?(listener: EventListener): FrameReader;
@@ -70,10 +75,21 @@ export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
 /** Separates the parts of the reasoning: blocks, items and summaries. */
 export const BETWEEN_PARTS = '\n\n';
 
-/** The reply with its reasoning, if there is any. */
-export function withReasoning(reply: ModelReply, parts: readonly string[]): ModelReply {
-  const reasoning = parts.filter((part) => part !== '').join(BETWEEN_PARTS);
-  return reasoning === '' ? reply : { ...reply, reasoning };
+/** Reads the body of a whole reply, which is a JSON object in every format. */
+export function readWhole(
+  format: ReplyFormat,
+  body: string,
+  wantsReasoning: boolean,
+): Result<ModelReply, UpstreamFailure> {
+  const parsed = parseJson(body);
+  if (!isJsonObject(parsed)) return err(malformed('answered something that is not a JSON object'));
+  const reply = format.readReply(parsed, body);
+  if (!reply.ok || !wantsReasoning) return reply;
+  const reasoning = format
+    .reasoningIn(parsed)
+    .filter((part) => part !== '')
+    .join(BETWEEN_PARTS);
+  return reasoning === '' ? reply : ok({ ...reply.value, reasoning });
 }
 
 /** The finish reasons of replies that a provider cut off or withheld, in lower case: a limit of tokens, a filter, a refusal. */
@@ -232,12 +248,6 @@ export function tooLargeToParse(
   if (json.length <= SHORTEST_LARGE) return undefined;
   const excess = excessOfJson(typeof json === 'string' ? Buffer.from(json) : json, MAX_VALUES);
   return excess === undefined ? undefined : malformed(`sent ${subject} that ${excess}`);
-}
-
-/** Reads the body of a reply, which is a JSON object in every format. */
-export function parseReplyBody(body: string): Result<Readonly<Record<string, unknown>>, UpstreamFailure> {
-  const reply = parseJson(body);
-  return isJsonObject(reply) ? ok(reply) : err(malformed('answered something that is not a JSON object'));
 }
 
 /** The member `key` as an object; undefined when it is anything else. */

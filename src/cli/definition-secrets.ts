@@ -1,6 +1,6 @@
 import { credentialsIn } from '../base/credentials-in.ts';
 import type { Config } from '../config/config.ts';
-import { variablesIn, type ClientType, type OptionValue } from '../schema/client.ts';
+import { resolveValue, variablesIn, type ClientType } from '../schema/client.ts';
 import type { Definitions } from '../schema/program.ts';
 import type { TestType } from '../schema/test.ts';
 import { PROVIDER_DESCRIPTIONS } from '../schema/providers/providers.ts';
@@ -19,7 +19,7 @@ export interface DefinitionSecrets {
  */
 export function definitionSecrets({ clients }: Definitions): DefinitionSecrets {
   const credentials = clients.flatMap(({ options }) => {
-    const literals = Object.fromEntries(options.map(({ key, value }) => [key, literalOf(value)]));
+    const literals = Object.fromEntries(options.map(({ key, value }) => [key, resolveValue(value, () => null)]));
     return [...credentialsIn(literals)];
   });
   return { variables: clients.flatMap(secretVariables), credentials };
@@ -45,20 +45,6 @@ export function testSecrets(
     ...tests.flatMap(({ args }) => args.flatMap(({ value }) => variablesIn(value))),
   ].map(valueOf);
   return [...new Set([...keys, ...others.filter((value) => known.has(value)), ...credentials, apiKey])];
-}
-
-/** The value as JSON data, without its variables. */
-function literalOf(value: OptionValue): unknown {
-  switch (value.kind) {
-    case 'scalar':
-      return value.value;
-    case 'env':
-      return null;
-    case 'list':
-      return value.items.map(literalOf);
-    case 'map':
-      return Object.fromEntries(value.entries.map((entry) => [entry.key, literalOf(entry.value)]));
-  }
 }
 
 function secretVariables({ provider, options }: ClientType): readonly string[] {

@@ -15,6 +15,15 @@ export interface OptionEntry {
   readonly value: OptionValue;
 }
 
+/** The names of the clients in the list of a strategy. */
+export function strategyMembers({ options }: ClientType): readonly string[] {
+  const strategy = options.findLast(({ key }) => key === 'strategy')?.value;
+  if (strategy?.kind !== 'list') return [];
+  return strategy.items.flatMap((item) =>
+    item.kind === 'scalar' && typeof item.value === 'string' ? [item.value] : [],
+  );
+}
+
 /** A value in a client's options: JSON, plus references to environment variables anywhere in it. */
 export type OptionValue =
   | { readonly kind: 'scalar'; readonly value: string | number | boolean | null }
@@ -30,6 +39,30 @@ export function optionOfJson(value: JsonValue): OptionValue {
     return { kind: 'map', entries };
   }
   return { kind: 'scalar', value: value as string | number | boolean | null };
+}
+
+/** The data of an option, with a `T` in the place of each `env.X`. */
+type ResolvedValue<T> =
+  | string
+  | number
+  | boolean
+  | null
+  | T
+  | readonly ResolvedValue<T>[]
+  | { readonly [key: string]: ResolvedValue<T> };
+
+/** Returns the data of a value. `read` returns what takes the place of a variable. */
+export function resolveValue<T>(value: OptionValue, read: (variable: string) => T): ResolvedValue<T> {
+  switch (value.kind) {
+    case 'scalar':
+      return value.value;
+    case 'env':
+      return read(value.variable);
+    case 'list':
+      return value.items.map((item) => resolveValue(item, read));
+    case 'map':
+      return Object.fromEntries(value.entries.map((entry) => [entry.key, resolveValue(entry.value, read)]));
+  }
 }
 
 /** The environment variables to which a value refers. */

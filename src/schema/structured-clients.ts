@@ -1,9 +1,9 @@
 import type { JsonValue } from '../base/json.ts';
 import { isJsonObject, ownValue } from '../base/json.ts';
-import type { ClientType, OptionValue } from './client.ts';
+import { resolveValue, strategyMembers, type ClientType } from './client.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import type { FunctionType } from './function.ts';
-import { UNKNOWN_TEXT, type OptionData } from './providers/option-shapes.ts';
+import { UNKNOWN_TEXT } from './providers/option-shapes.ts';
 import { readOptions, type HttpFacts, type ReadOptions } from './providers/provider-description.ts';
 import { isStrategy, PROVIDER_DESCRIPTIONS } from './providers/providers.ts';
 import type { StructuredForm } from './providers/structured-output.ts';
@@ -75,7 +75,7 @@ export function structuresOf(name: string, { clients }: DefinitionIndex): Readon
     const client = clients.get(each);
     // A shorthand has no options.
     if (client === undefined) found.set(each, OFF);
-    else if (isStrategy(client.provider)) for (const member of membersOf(client)) names.add(member);
+    else if (isStrategy(client.provider)) for (const member of strategyMembers(client)) names.add(member);
     else found.set(each, structureOfClient(client));
   }
   return found;
@@ -108,27 +108,9 @@ export function isAlwaysStructured(clients: readonly StructuredClient[]): boolea
 function structureOfClient({ provider, options }: ClientType): ClientStructure {
   if (!options.some(({ key }) => key === 'structured_output')) return OFF;
   const description = PROVIDER_DESCRIPTIONS[provider];
-  const read = readOptions(description, new Map(options.map(({ key, value }) => [key, dataOf(value)])));
-  return structureOf(description.http, read);
-}
-
-function membersOf({ options }: ClientType): readonly string[] {
-  const strategy = options.findLast(({ key }) => key === 'strategy')?.value;
-  if (strategy?.kind !== 'list') return [];
-  return strategy.items.flatMap((item) =>
-    item.kind === 'scalar' && typeof item.value === 'string' ? [item.value] : [],
+  const read = readOptions(
+    description,
+    new Map(options.map(({ key, value }) => [key, resolveValue(value, () => UNKNOWN_TEXT)])),
   );
-}
-
-function dataOf(value: OptionValue): OptionData {
-  switch (value.kind) {
-    case 'scalar':
-      return value.value;
-    case 'env':
-      return UNKNOWN_TEXT;
-    case 'list':
-      return value.items.map(dataOf);
-    case 'map':
-      return Object.fromEntries(value.entries.map(({ key, value: member }) => [key, dataOf(member)]));
-  }
+  return structureOf(description.http, read);
 }

@@ -4,7 +4,7 @@ import { codeOf, messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { mediaTypeOfContent, mediaTypeOfName } from '../../base/media-types.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { OptionValue } from '../../schema/client.ts';
+import { resolveValue, type OptionValue } from '../../schema/client.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import type { TestType } from '../../schema/test.ts';
@@ -55,16 +55,7 @@ class ArgumentReader {
   }
 
   value(value: OptionValue): JsonValue {
-    switch (value.kind) {
-      case 'scalar':
-        return value.value;
-      case 'env':
-        return this.#variable(value.variable);
-      case 'list':
-        return value.items.map((item) => this.value(item));
-      case 'map':
-        return Object.fromEntries(value.entries.map((entry) => [entry.key, this.value(entry.value)]));
-    }
+    return resolveValue(value, (variable) => this.#variable(variable));
   }
 
   /** The value with the content of each media file that it names. */

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { OptionEntry, OptionValue } from '../../schema/client.ts';
+import { resolveValue, type OptionEntry } from '../../schema/client.ts';
 
 /** Variables by name: the server's, and above them those of one request (null removes one). */
 export interface CallEnvironment {
@@ -45,17 +45,4 @@ export function readVariable(environment: CallEnvironment, variable: string, opt
     return { option, variable, value: own === '' ? undefined : (own ?? undefined), source: 'request' };
   const server = Object.hasOwn(environment.server, variable) ? environment.server[variable] : undefined;
   return { option, variable, value: server === '' ? undefined : server, source: 'server' };
-}
-
-function resolveValue(value: OptionValue, read: (variable: string) => string): JsonValue {
-  switch (value.kind) {
-    case 'scalar':
-      return value.value;
-    case 'env':
-      return read(value.variable);
-    case 'list':
-      return value.items.map((item) => resolveValue(item, read));
-    case 'map':
-      return Object.fromEntries(value.entries.map((entry) => [entry.key, resolveValue(entry.value, read)]));
-  }
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { extname } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { ContentEncoding } from './response-head.ts';
@@ -16,13 +17,39 @@ export interface StaticAsset {
   bytes(encoding: ContentEncoding | undefined): Uint8Array;
 }
 
-export const HTML = 'text/html; charset=utf-8';
-export const CSS = 'text/css; charset=utf-8';
-export const SCRIPT = 'text/javascript; charset=utf-8';
-export const SVG = 'image/svg+xml';
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The files of a page, and what browsers allow it. */
+interface PageFiles {
+  readonly files: readonly string[];
+  /** Returns the path of a file on disk. */
+  readonly locate: (file: string) => string;
+  readonly contentSecurityPolicy: string;
+}
+
+/** Reads the files of a page, by request path: its HTML file is at `path`, and the others are below it. */
+export function loadPage(
+  path: string,
+  { files, locate, contentSecurityPolicy }: PageFiles,
+): ReadonlyMap<string, StaticAsset> {
+  return new Map(
+    files.map((file) => {
+      const contentType = CONTENT_TYPES[extname(file)] ?? '';
+      return [
+        file.endsWith('.html') ? path : `${path}/${file}`,
+        loadAsset(locate(file), contentType, contentSecurityPolicy),
+      ];
+    }),
+  );
+}
 
 /** Reads a file: its compressed forms, if a build created them. Throws when it is missing. */
-export function loadAsset(file: string, contentType: string, contentSecurityPolicy: string): StaticAsset {
+function loadAsset(file: string, contentType: string, contentSecurityPolicy: string): StaticAsset {
   const head = { contentType, contentSecurityPolicy };
   if (!existsSync(`${file}.gz`)) {
     const plain = readFileSync(file);

@@ -3,7 +3,7 @@ import type { DefinitionProblem } from '../../../schema/definition-problem.ts';
 import type { PlaygroundDocument } from '../../../schema/playground-document.ts';
 import type { Caller } from '../caller.ts';
 import { jsonDocument, type JsonDocument } from '../json-document.ts';
-import { CSS, HTML, loadAsset, SCRIPT, type StaticAsset, SVG } from '../static-asset.ts';
+import { loadPage, type StaticAsset } from '../static-asset.ts';
 import { VisibleDocuments, visiblePlayground } from '../visible-program.ts';
 
 /** The page of the playground and the description of the program that it shows. */
@@ -47,24 +47,14 @@ const PLAYGROUND_CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; media-src data: blob:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
 
-/** Path, content type, file. No other file in the folder is served. */
-const ASSETS: ReadonlyArray<readonly [path: string, contentType: string, file: string]> = [
-  ['/playground', HTML, 'playground.html'],
-  ['/playground/favicon.svg', SVG, 'favicon.svg'],
-  ['/playground/playground.css', CSS, 'playground.css'],
-  ['/playground/playground.js', SCRIPT, 'playground.js'],
-  ['/playground/theme.js', SCRIPT, 'theme.js'],
-];
+/** No other file in the folder is served. */
+const FILES: readonly string[] = ['playground.html', 'favicon.svg', 'playground.css', 'playground.js', 'theme.js'];
 
-/** Reads the files of the page from the folder of a build, by request path. Throws when one is missing. */
+/** Reads the files of the page. Throws when one is missing. */
 function loadPlaygroundAssets(): ReadonlyMap<string, StaticAsset> {
   const folder = assetFolder();
-  return new Map(
-    ASSETS.map(([path, contentType, file]) => [
-      path,
-      loadAsset(fileURLToPath(new URL(file, folder)), contentType, PLAYGROUND_CONTENT_SECURITY_POLICY),
-    ]),
-  );
+  const locate = (file: string): string => fileURLToPath(new URL(file, folder));
+  return loadPage('/playground', { files: FILES, locate, contentSecurityPolicy: PLAYGROUND_CONTENT_SECURITY_POLICY });
 }
 
 /** Only a build creates the files, so a run from sources reads those too. */

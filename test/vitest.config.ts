@@ -51,7 +51,7 @@ export default defineConfig({
         resolve: { alias: { chevrotain: `${root}node_modules/chevrotain/lib/chevrotain.min.mjs` } },
         test: {
           name: 'unit',
-          globalSetup: 'test/support/print-seed.ts',
+          globalSetup: ['test/support/print-seed.ts', 'test/support/bundle-threads.ts'],
           include: ['test/**/*.test.ts'],
           exclude: [
             'attacks',

@@ -6,8 +6,7 @@ import { afterEach, beforeEach } from 'vitest';
 import { runProgram } from '../../src/cli/program.ts';
 import { sourceThread } from '../support/source-thread.ts';
 
-/** The source of the thread: unit tests run without a build. */
-const COMPILE_THREAD = sourceThread('compile-thread-source.mjs', import.meta.url);
+const COMPILE_THREAD = sourceThread('compile-thread');
 
 const samples = fileURLToPath(new URL('../../svc_src', import.meta.url));
 

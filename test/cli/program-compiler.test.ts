@@ -10,7 +10,7 @@ import { sourceThread } from '../support/source-thread.ts';
 import { compileText } from '../support/test-runtime.ts';
 
 const STUB = new URL('compile-thread-stub.mjs', import.meta.url);
-const SOURCE = sourceThread('compile-thread-source.mjs', import.meta.url);
+const SOURCE = sourceThread('compile-thread');
 
 afterEach(() => void vi.useRealTimers());
 

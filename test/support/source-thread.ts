@@ -1,8 +1,7 @@
-// A thread that ends would otherwise unload the native library of swc, and the next thread that loads it would crash the
-// process (SIGSEGV).
-await import('@swc/core');
+import { inject } from 'vitest';
+import type { ThreadName } from './bundle-threads.ts';
 
-/** Returns the URL of the entry file of a thread, which loads TypeScript with `typescript-hooks.mjs`. `base`: the caller's URL. */
-export function sourceThread(path: string, base: string): URL {
-  return new URL(path, base);
+/** Returns the URL of the entry file of a thread, bundled from its source: unit tests run without a build. */
+export function sourceThread(name: ThreadName): URL {
+  return new URL(`${name}.mjs`, inject('threads'));
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { sourceThread } from '../../support/source-thread.ts';
 
-const THREAD = sourceThread('../../server/support/hostile-thread.mjs', import.meta.url);
+const THREAD = sourceThread('hostile-thread');
 
 test('a megabyte of any repetition is read in the memory of a small thread', async () => {
   const thread = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: 160 } });

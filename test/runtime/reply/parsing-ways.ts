@@ -12,7 +12,7 @@ import { ParsePool } from '../../../src/server/parse-pool.ts';
 import { sourceThread } from '../../support/source-thread.ts';
 import { programOf } from './parser-of.ts';
 
-const THREAD = sourceThread('../../server/support/parse-thread-source.mjs', import.meta.url);
+const THREAD = sourceThread('parse-thread');
 
 /** The two ways in which a server parses whole replies, for one suite over both. */
 export interface ParsingWays {

@@ -1,9 +1,6 @@
 // Parses a megabyte of each hostile pattern, whole and in deltas, then exits.
-import { register } from 'node:module';
-
-register('./typescript-hooks.mjs', import.meta.url);
-const { HOSTILE_DEFINITIONS, PATTERNS } = await import('../../runtime/reply/hostile-patterns.ts');
-const { parserOf, partialsOf } = await import('../../runtime/reply/parser-of.ts');
+import { HOSTILE_DEFINITIONS, PATTERNS } from '../../runtime/reply/hostile-patterns.ts';
+import { parserOf, partialsOf } from '../../runtime/reply/parser-of.ts';
 
 const parser = parserOf('Data', HOSTILE_DEFINITIONS);
 for (const pattern of PATTERNS) {

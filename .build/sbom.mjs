@@ -2,7 +2,7 @@
 // their hashes, from the lock file. The build runs it, and npm runs it before it packs, unless npm ignores scripts (`.npmrc` of
 // this repository). Prints nothing, because `npm pack --json` prints to stdout.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -56,7 +56,10 @@ if (missing.length > 0) throw new Error(`npm did not list ${missing.join(', ')}`
 const unhashed = bill.components.filter(({ hashes }) => hashes === undefined).map(({ purl }) => purl);
 if (unhashed.length > 0) throw new Error(`the lock file has no hash for ${unhashed.join(', ')}`);
 
-writeFileSync(join(root, 'sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);
+// Another process can pack the package at the same time.
+const target = join(root, 'sbom.cdx.json');
+writeFileSync(`${target}.${process.pid}`, `${JSON.stringify(bill, undefined, 2)}\n`);
+renameSync(`${target}.${process.pid}`, target);
 
 function isNoDevelopment(property) {
   return property.name !== 'cdx:npm:package:development';

@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT, textFiles } from '../architecture/source-files.ts';
 import { anchorsIn, linksIn } from './markdown.ts';
@@ -18,25 +17,6 @@ test('there are pages with links', () => {
 
 test.each([...pages])('the links of %s lead to files and headings that exist', (path, text) => {
   expect(linksIn(text).filter((link) => !resolves(path, link))).toEqual([]);
-});
-
-test('the links in the pages of the package lead to files of the package', () => {
-  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'];
-  const output = execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const [packed] = Object.values(JSON.parse(output) as object) as ReadonlyArray<{
-    readonly files: ReadonlyArray<{ readonly path: string }>;
-  }>;
-  const files = packed?.files.map(({ path }) => path) ?? [];
-  // Contributors read that page in a checkout.
-  const inPackage = files.filter((path) => path.endsWith('.md') && path !== '.github/CONTRIBUTING.md');
-  expect(inPackage).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/library.md']));
-  const dead = inPackage.flatMap((page) =>
-    linksIn(pages.get(page) ?? '')
-      .map((link) => normalize(join(page, '..', link.split('#')[0] ?? '')).replace(/\/$/u, ''))
-      .filter((target) => !files.some((path) => path === target || path.startsWith(`${target}/`)) && target !== dirname(page))
-      .map((target) => `${page}: ${target}`),
-  );
-  expect(dead, 'add the file to "files" in package.json').toEqual([]);
 });
 
 test('links in code and to other sites do not count, and equal headings have numbers', () => {

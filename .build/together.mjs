@@ -1,0 +1,34 @@
+// Runs scripts of package.json at the same time: node .build/together.mjs SCRIPT…
+// Prints the output of each in turn, as if they ran one after another, and fails if one of them fails.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+
+/** A script waits if its output exceeds this while an earlier one runs. */
+const OUTPUT_BYTES = 2 ** 28;
+
+// The compiler and the linter are Go programs that end within seconds: a fifth of their time would be collecting garbage.
+const env = { GOGC: 'off', GOMEMLIMIT: '2GiB', ...process.env };
+
+const runs = process.argv.slice(2).map((script) => {
+  const child = spawn(`npm run ${script}`, { env, shell: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = new PassThrough({ highWaterMark: OUTPUT_BYTES });
+  child.stdout.pipe(output, { end: false });
+  child.stderr.pipe(output, { end: false });
+  const ended = once(child, 'close').then(([code]) => {
+    output.end();
+    return { script, code };
+  });
+  return { output, ended };
+});
+
+const failed = [];
+for (const { output, ended } of runs) {
+  for await (const part of output) process.stdout.write(part);
+  const { script, code } = await ended;
+  if (code !== 0) failed.push(script);
+}
+if (failed.length > 0) {
+  console.error(`failed: ${failed.join(', ')}`);
+  process.exitCode = 1;
+}

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { LIBRARY_MAX_HEAD_BYTES } from '../src/server/http/transports/framing.ts';
-import { OwnProcessesFirst, sharedProcesses } from './support/shared-processes.ts';
+import { LongestFilesFirst, sharedProcesses } from './support/shared-processes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -43,7 +43,7 @@ export default defineConfig({
     // Two files at a time, even on one core, because many tests wait for other processes or for timers.
     maxConcurrency: 10,
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    sequence: { sequencer: OwnProcessesFirst },
+    sequence: { sequencer: LongestFilesFirst },
     projects: [
       {
         root,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import {
   BaseSequencer,
   ForksPoolWorker,
@@ -31,12 +32,23 @@ export const sharedProcesses = {
   createPoolWorker: (options: PoolOptions): PoolWorker => new SharedProcess(options),
 };
 
-/** Starts with the files that need their own process: a process ends when the next file cannot share it. */
-export class OwnProcessesFirst extends BaseSequencer {
+/** The tests of such a file are in a module that two files share, so it takes longer than its size suggests. */
+const SHARED_TESTS = /from '\.\/test-[\w-]+\.ts'/;
+
+/**
+ * Starts with the files that need their own process, because a process ends when the next file cannot share it, and continues with
+ * those that share their tests. vitest sorts the others: the slowest first, or the largest if it has not run them before.
+ */
+export class LongestFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const ranks = new Map(files.map((file) => [file, rank(file.moduleId)]));
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer returns a new array
     const sorted = await super.sort(files);
-    const own = new Set(sorted.filter(({ moduleId }) => needsOwnProcess(moduleId)));
-    return [...own, ...sorted.filter((file) => !own.has(file))];
+    return sorted.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   }
+}
+
+function rank(path: string): number {
+  if (needsOwnProcess(path)) return 0;
+  return SHARED_TESTS.test(readFileSync(path, 'utf8')) ? 1 : 2;
 }

@@ -1,11 +1,9 @@
 import { coercionError, CoercionError, shorten } from './coercion/coercion-error.ts';
 import { type CoercedValue, type CoercionOutcome, isKept, isText, lossOf } from './coercion/outcome.ts';
-import type { Plan } from './coercion/plan.ts';
 import { spend } from './coercion/step-budget.ts';
 import { correctionError, isAddition, isPartOf, statedCorrection, type StatedCorrection } from './corrections.ts';
 import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt, takenOption } from './cues.ts';
-import type { RankedPart, Standing } from './ranked-part.ts';
-import { type ReplyPart, type ReplyParts, severalPart } from './reply-parts.ts';
+import { severalPart, type RankedPart, type ReplyPart, type ReplyParts, type Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { templateIn } from './template-values.ts';
 import type { ReplyNode } from './text/reply-node.ts';
@@ -47,9 +45,9 @@ export interface Judgement {
   readonly ofThoughts: boolean;
 }
 
-export function chooseOutcome(read: ReplyParts, text: string, plan: Plan, type: ReplyType): Choice {
+export function chooseOutcome(read: ReplyParts, text: string, type: ReplyType): Choice {
   const parts = standingsOf(read.parts, text, type);
-  const several = severalPart(members(read, parts), read.parts, plan, type);
+  const several = severalPart(members(read, parts), read.parts, type);
   const standings = several === undefined ? parts : [...besideOf(several, parts, type), standingOf(several, '', type)];
   const ranked = standings.filter((standing) => standing.value !== undefined);
   const option = optionTaken(ranked, text);

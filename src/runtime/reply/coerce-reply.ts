@@ -1,9 +1,7 @@
 import { applyCorrection } from './apply-correction.ts';
 import { chooseOutcome, likeliestError, type Choice, type Judgement } from './choose-part.ts';
-import type { RankedPart } from './ranked-part.ts';
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
 import { lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
-import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';
 import { isAddition, isPartOf, statedCorrection } from './corrections.ts';
 import { HAS_WORD } from './cues.ts';
@@ -12,7 +10,7 @@ import { joinBatches } from './frames/pieces.ts';
 import { checkedLines, finalVersion } from './chosen-lines.ts';
 import { openPrefilled } from './frames/missing-marks.ts';
 import { judgeStructured, judgeUnframed, throughout } from './other-readings.ts';
-import { readParts, tooDeep, type ReplyPart, type ReplyParts } from './reply-parts.ts';
+import { readParts, tooDeep, type ReplyPart, type ReplyParts, type RankedPart } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CERTAIN_REPAIRS, stringNode } from './text/reply-node.ts';
 import { fencedString, scalarNode } from './text/whole-text.ts';
@@ -22,9 +20,9 @@ import { fencedString, scalarNode } from './text/whole-text.ts';
  * is coerced, and the best one is chosen.
  * `fastPath`: the fast path that has already read the reply, if any.
  */
-export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+export function coerceReply(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
   const budget = new StepBudget(text.length);
-  return budget.run(() => explained(coerceText(text, plan, type, fastPath))) ?? tooMuchWork(text, plan);
+  return budget.run(() => explained(coerceText(text, type, fastPath))) ?? tooMuchWork(text, type);
 }
 
 /**
@@ -34,15 +32,10 @@ export function coerceReply(text: string, plan: Plan, type: ReplyType, fastPath?
 export const SHORT_TEXT = 32_768;
 
 /** Coerces a whole reply in a short time; undefined if that takes longer. */
-export function coerceShortReply(
-  text: string,
-  plan: Plan,
-  type: ReplyType,
-  fastPath?: FastPath,
-): CoercionOutcome | undefined {
+export function coerceShortReply(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
   return new StepBudget(text.length).run(() => {
-    if (text.length <= SHORT_TEXT || type.asString !== 'no') return explained(coerceText(text, plan, type, fastPath));
-    return coerceOnFastPath(text, plan, type, fastPath);
+    if (text.length <= SHORT_TEXT || type.asString !== 'no') return explained(coerceText(text, type, fastPath));
+    return coerceOnFastPath(text, type, fastPath);
   }, 'short');
 }
 
@@ -52,30 +45,30 @@ function explained(outcome: CoercionOutcome): CoercionOutcome {
 }
 
 /** The error of a reply that needs more steps than its budget has. */
-export function tooMuchWork(text: string, plan: Plan): CoercionError {
+export function tooMuchWork(text: string, { plan }: ReplyType): CoercionError {
   const size = Math.ceil(text.length / 1000);
   return coercionError(
     `the reply needs more work than svc spends on ${size} KB for ${plan.name}: ask for a shorter reply, or give the classes of a union a literal or required field that only one of them has`,
   );
 }
 
-function coerceText(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
-  if (type.asString !== 'no') return coerceString(text, plan, type);
-  return coerceOnFastPath(text, plan, type, fastPath) ?? judgeReply(text, plan, type).outcome;
+function coerceText(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+  if (type.asString !== 'no') return coerceString(text, type);
+  return coerceOnFastPath(text, type, fastPath) ?? judgeReply(text, type).outcome;
 }
 
-function coerceOnFastPath(text: string, plan: Plan, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
-  return type.hasComposite && type.asString === 'no' ? (fastPath ?? fastPathOf(text, plan)).finish(text) : undefined;
+function coerceOnFastPath(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
+  return type.hasComposite && type.asString === 'no' ? (fastPath ?? fastPathOf(text, type)).finish(text) : undefined;
 }
 
-export function coerceString(text: string, plan: Plan, type: ReplyType): CoercionOutcome {
-  if (type.asString === 'yes') return plan.coerce(stringNode(text));
+export function coerceString(text: string, type: ReplyType): CoercionOutcome {
+  if (type.asString === 'yes') return type.plan.coerce(stringNode(text));
   const inFence = fencedString(text);
   const node = inFence === undefined ? scalarNode(text, true) : stringNode(inFence);
-  return plan.coerce(node.kind === 'null' ? node : stringNode(node.text));
+  return type.plan.coerce(node.kind === 'null' ? node : stringNode(node.text));
 }
 
-function fastPathOf(text: string, plan: Plan): FastPath {
+function fastPathOf(text: string, { plan }: ReplyType): FastPath {
   const fastPath = new FastPath(plan);
   fastPath.push(text);
   return fastPath;
@@ -85,38 +78,38 @@ function fastPathOf(text: string, plan: Plan): FastPath {
  * Reads a reply with the tolerant parser: without the frames around its JSON, if it has any, and as structured text if
  * its text is all there is. The thoughts count only if nothing else is the answer.
  */
-export function judgeReply(text: string, plan: Plan, type: ReplyType): Judgement {
+export function judgeReply(text: string, type: ReplyType): Judgement {
   const checked = type.hasLabels ? checkedLines(text) : undefined;
-  return checked === undefined ? judgeText(text, plan, type) : judgeInstead(text, checked, plan, type);
+  return checked === undefined ? judgeText(text, type) : judgeInstead(text, checked, type);
 }
 
 /** Judges another text than that of the reply. */
-function judgeInstead(text: string, other: string, plan: Plan, type: ReplyType): Judgement {
-  const judgement = judgeText(other, plan, type);
+function judgeInstead(text: string, other: string, type: ReplyType): Judgement {
+  const judgement = judgeText(other, type);
   return { ...judgement, choice: throughout(judgement.choice, text.length) };
 }
 
-function judgeText(text: string, plan: Plan, type: ReplyType): Judgement {
-  const judgement = judge(text, plan, type, false);
+function judgeText(text: string, type: ReplyType): Judgement {
+  const judgement = judge(text, type, false);
   const mayBeBatches = type.hasList && judgement.read.values.length > 1 && !judgement.read.gaveUp;
   const joined = mayBeBatches ? joinBatches(text) : undefined;
-  if (joined !== undefined) return judgeInstead(text, joined, plan, type);
+  if (joined !== undefined) return judgeInstead(text, joined, type);
   const { correction } = judgement.choice;
   if (correction !== undefined && judgement.read.answerFrom <= correction.from) {
-    const corrected = judgeCorrected(text, judgement, plan, type) ?? judgeApplied(text, judgement, plan, type);
+    const corrected = judgeCorrected(text, judgement, type) ?? judgeApplied(text, judgement, type);
     if (corrected !== undefined) return corrected;
   }
   const settled = isSettled(judgement, text, type);
-  const version = isAnswer(judgement) ? undefined : judgeFinalVersion(text, judgement, plan, type);
+  const version = isAnswer(judgement) ? undefined : judgeFinalVersion(text, judgement, type);
   if (version !== undefined) return version;
   if (judgement.choice.refusal !== undefined && type.hasComposite) return judgement;
-  const other = settled ? undefined : judgeOtherwise(text, judgement, plan, type);
+  const other = settled ? undefined : judgeOtherwise(text, judgement, type);
   if (other !== undefined) return other;
   // Words after the thoughts that state no value are the answer: the model may have dismissed what it thought.
   const { answerFrom } = judgement.read;
   const isAnswered = answerFrom > 0 && HAS_WORD.test(text.slice(answerFrom));
   if (judgement.outcome.ok || isAnswered || !text.includes('<')) return judgement;
-  const ofThoughts = judge(text, plan, type, true);
+  const ofThoughts = judge(text, type, true);
   return ofThoughts.outcome.ok ? ofThoughts : judgement;
 }
 
@@ -126,17 +119,12 @@ function isAnswer({ outcome, choice: { best } }: Judgement): boolean {
 }
 
 /** Reads the last version of a value, which a label or words of correction announce after another one. */
-function judgeFinalVersion(
-  text: string,
-  { read, choice }: Judgement,
-  plan: Plan,
-  type: ReplyType,
-): Judgement | undefined {
+function judgeFinalVersion(text: string, { read, choice }: Judgement, type: ReplyType): Judgement | undefined {
   if (choice.correction !== undefined) return undefined;
   const version =
     type.takesText || !type.hasComposite || read.gaveUp ? undefined : finalVersion(text.slice(read.answerFrom));
   if (version === undefined) return undefined;
-  const judgement = judgeInstead(text, version, plan, type);
+  const judgement = judgeInstead(text, version, type);
   return isAnswer(judgement) ? judgement : undefined;
 }
 
@@ -144,20 +132,19 @@ function judgeFinalVersion(
 function judgeCorrected(
   text: string,
   { choice: { best, correction } }: Judgement,
-  plan: Plan,
   type: ReplyType,
 ): Judgement | undefined {
   if (type.takesText || correction === undefined) return undefined;
   const corrected = type.hasComposite
-    ? judgeStructured(text.slice(correction.lineEnd), plan, type)
-    : judge(text.slice(correction.from), plan, type, false);
+    ? judgeStructured(text.slice(correction.lineEnd), type)
+    : judge(text.slice(correction.from), type, false);
   if (corrected?.outcome.ok !== true || best === undefined) return undefined;
   const announcement = text.slice(correction.from, correction.lineEnd);
   return isPartOf(corrected.outcome.json, best.value.json, announcement) ? undefined : corrected;
 }
 
 /** Applies corrections in words, each of which states a field, its present value and the correct one; undefined if one does not. */
-function judgeApplied(text: string, judgement: Judgement, plan: Plan, type: ReplyType): Judgement | undefined {
+function judgeApplied(text: string, judgement: Judgement, type: ReplyType): Judgement | undefined {
   const { choice, read } = judgement;
   const { best } = choice;
   if (type.takesText || best === undefined || read.values.some(({ from }) => from >= best.part.to)) return undefined;
@@ -172,7 +159,7 @@ function judgeApplied(text: string, judgement: Judgement, plan: Plan, type: Repl
     correction = statedCorrection({ to, node }, [], text);
   }
   if (isAddition(text.slice(to, to + MAX_AFTER))) return undefined;
-  const outcome = plan.coerce(node);
+  const outcome = type.plan.coerce(node);
   if (!outcome.ok || flags.length === 0) return undefined;
   const value = outcome.as(outcome.score, outcome.marks, [...flags, ...outcome.flags]);
   const corrected = { ...best, part: { ...best.part, node, outcome: value }, value };
@@ -219,45 +206,35 @@ function isBlank({ best }: Choice): boolean {
 const IN_ELEMENTS = /^\s*(?:```\w*\s*)?<\w+>[^]*<\/\w+>\s*(?:```)?\s*$/u;
 const LEADING_THOUGHT = /^\s*<(think(?:ing)?|thoughts?|reasoning|analysis|scratchpad)>[^]*?<\/\1>\s*(?=<)/iu;
 
-function judgeOtherwise(
-  text: string,
-  { outcome, choice, read }: Judgement,
-  plan: Plan,
-  type: ReplyType,
-): Judgement | undefined {
+function judgeOtherwise(text: string, { outcome, choice, read }: Judgement, type: ReplyType): Judgement | undefined {
   const answer = text.slice(read.answerFrom);
   const isFound = outcome.ok && choice.best?.part.kind !== 'text' && !isBlank(choice);
   const unframed = judgeUnframed(answer, isFound, (inner) => {
-    const judgement = judge(inner, plan, type, false);
-    return judgement.outcome.ok || isFound ? judgement : (judgeStructured(inner, plan, type) ?? judgement);
+    const judgement = judge(inner, type, false);
+    return judgement.outcome.ok || isFound ? judgement : (judgeStructured(inner, type) ?? judgement);
   });
   if (unframed !== undefined) return unframed;
   if (isFound) return undefined;
   const elements = text.replace(LEADING_THOUGHT, '');
   const isField = read.answerFrom > 0 && answer.trim() !== '' && IN_ELEMENTS.test(elements);
-  const structured = judgeStructured(isField ? elements : answer, plan, type);
+  const structured = judgeStructured(isField ? elements : answer, type);
   const isSame = outcome.ok && structured?.outcome.ok === true && structured.outcome.json === outcome.json;
   return isSame && isBlank(choice) ? undefined : structured;
 }
 
-function judge(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): Judgement {
-  const read = readParts(text, plan, type, readThoughts);
-  const choice = chooseOutcome(read, text, plan, type);
-  return { outcome: outcomeOf(read, choice, plan, type), read, choice, ofThoughts: readThoughts };
+function judge(text: string, type: ReplyType, readThoughts: boolean): Judgement {
+  const read = readParts(text, type, readThoughts);
+  const choice = chooseOutcome(read, text, type);
+  return { outcome: outcomeOf(read, choice, type), read, choice, ofThoughts: readThoughts };
 }
 
-function outcomeOf(
-  read: ReplyParts,
-  { best, refusal, standings }: Choice,
-  plan: Plan,
-  type: ReplyType,
-): CoercionOutcome {
+function outcomeOf(read: ReplyParts, { best, refusal, standings }: Choice, type: ReplyType): CoercionOutcome {
   if (best !== undefined && refusal === undefined && (!read.gaveUp || type.hasScalar)) {
     return flagged(best, read.parts, type);
   }
   if (read.gaveUp) return tooDeep();
   return (
-    refusal ?? likeliestError(standings) ?? coercionError(`expected ${plan.name}, but the reply contains no value`)
+    refusal ?? likeliestError(standings) ?? coercionError(`expected ${type.plan.name}, but the reply contains no value`)
   );
 }
 

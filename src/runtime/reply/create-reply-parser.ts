@@ -33,17 +33,16 @@ export function createReplyParser(
   definitions: DefinitionIndex,
   compileCondition: CompileCondition,
 ): ReplyParser {
-  const plan = compilePlan(returns, definitions, compileCondition);
-  const type = describeReplyType(returns, definitions);
+  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition));
   return {
-    parse: (text) => parseOutcome(coerceReply(text, plan, type)),
+    parse: (text) => parseOutcome(coerceReply(text, type)),
     parseShort: (text) => {
-      const outcome = coerceShortReply(text, plan, type);
+      const outcome = coerceShortReply(text, type);
       return outcome && parseOutcome(outcome);
     },
-    openStream: () => new GrowingReply(plan, type, parseOutcome),
-    explain: (text) => explainReply(text, plan, type),
-    explainShort: (text) => explainShortReply(text, plan, type),
+    openStream: () => new GrowingReply(type, parseOutcome),
+    explain: (text) => explainReply(text, type),
+    explainShort: (text) => explainShortReply(text, type),
   };
 }
 

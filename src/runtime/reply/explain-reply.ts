@@ -1,8 +1,7 @@
 import { criterionOf, type Judgement } from './choose-part.ts';
-import type { RankedPart, Standing } from './ranked-part.ts';
+import type { RankedPart, Standing } from './reply-parts.ts';
 import { coerceString, judgeReply, SHORT_TEXT, tooMuchWork } from './coerce-reply.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
-import type { Plan } from './coercion/plan.ts';
 import { StepBudget } from './coercion/step-budget.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -14,24 +13,24 @@ const MAX_REASONS = 5;
 const MAX_FLAGS = 20;
 
 /** Explains which part of a reply is the answer, and why the others are not. */
-export function explainReply(text: string, plan: Plan, type: ReplyType): Explanation {
-  const explanation = new StepBudget(text.length).run(() => explainText(text, plan, type));
-  return explanation ?? ofWhole(text, tooMuchWork(text, plan));
+export function explainReply(text: string, type: ReplyType): Explanation {
+  const explanation = new StepBudget(text.length).run(() => explainText(text, type));
+  return explanation ?? ofWhole(text, tooMuchWork(text, type));
 }
 
 /** Explains the outcome in a short time; undefined if that takes longer. */
-export function explainShortReply(text: string, plan: Plan, type: ReplyType): Explanation | undefined {
+export function explainShortReply(text: string, type: ReplyType): Explanation | undefined {
   if (text.length > SHORT_TEXT) return undefined;
-  return new StepBudget(text.length).run(() => explainText(text, plan, type), 'short');
+  return new StepBudget(text.length).run(() => explainText(text, type), 'short');
 }
 
 function ofWhole(text: string, outcome: CoercionOutcome): Explanation {
   return { candidates: [{ place: 'whole', from: 0, to: text.length, ...verdictOf(outcome) }], omitted: 0 };
 }
 
-function explainText(text: string, plan: Plan, type: ReplyType): Explanation {
-  if (type.asString !== 'no') return ofWhole(text, coerceString(text, plan, type));
-  const judgement = judgeReply(text, plan, type);
+function explainText(text: string, type: ReplyType): Explanation {
+  if (type.asString !== 'no') return ofWhole(text, coerceString(text, type));
+  const judgement = judgeReply(text, type);
   const { best, standings } = judgement.choice;
   const shown = standings.filter((each, at) => each === best || at < MAX_CANDIDATES - 1);
   return {

@@ -1,12 +1,10 @@
 import { chooseOutcome, type Choice, type Judgement } from './choose-part.ts';
 import { isKept, isText, MARK, type CoercionOutcome } from './coercion/outcome.ts';
-import type { Plan } from './coercion/plan.ts';
 import { unframe } from './frames/unframe.ts';
-import type { ReplyPart } from './reply-parts.ts';
+import type { ReplyPart, Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { structuredValues } from './structured/structured-text.ts';
 import { NOTHING_AROUND } from './surroundings.ts';
-import type { Standing } from './ranked-part.ts';
 
 /*
  * Two other readings of a reply that is more than JSON: without the frames around its JSON, and as structured text without
@@ -41,15 +39,15 @@ export function throughout(choice: Choice, to: number): Choice {
 }
 
 /** Judges the reply as structured text. Returns undefined if none of its readings matches the type. */
-export function judgeStructured(text: string, plan: Plan, type: ReplyType): Judgement | undefined {
+export function judgeStructured(text: string, type: ReplyType): Judgement | undefined {
   if (!type.hasComposite) return undefined;
   const parts = structuredValues(text).map(({ node, notation }): ReplyPart => {
-    const outcome = named(plan.coerce(node), notation);
+    const outcome = named(type.plan.coerce(node), notation);
     return { kind: 'whole', from: 0, to: text.length, node, outcome, inThought: false, ...NOTHING_AROUND };
   });
   const matching = parts.filter(({ outcome }) => isMeant(outcome));
   const read = { parts: matching, values: [], coerced: 0, answerFrom: 0, gaveUp: false };
-  const choice = chooseOutcome(read, text, plan, type);
+  const choice = chooseOutcome(read, text, type);
   if (choice.best === undefined || choice.refusal !== undefined) return undefined;
   return { outcome: choice.best.value, read, choice, ofThoughts: false };
 }

@@ -1,8 +1,7 @@
 import { coercionError } from './coercion/coercion-error.ts';
-import { isText, lossOf, MARK, type CoercionOutcome } from './coercion/outcome.ts';
+import { isText, lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import { objectOfEntries, keyAndValue } from './coercion/arrangements.ts';
 import { ENUMERATED, isEnumeration } from './coercion/enumerated-parts.ts';
-import type { Plan } from './coercion/plan.ts';
 import { findValues, type FoundValues } from './find-values.ts';
 import { isJsonString } from './frames/unframe.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -34,6 +33,26 @@ export interface ReplyPart extends Surroundings {
   readonly inThought: boolean;
 }
 
+/** A part of a reply that was tried. */
+export type Standing = RankedPart | FailedPart;
+
+/** A part that matches the type, with its rank by each criterion: lower is better. */
+export interface RankedPart extends Demotion {
+  readonly part: ReplyPart;
+  readonly value: CoercedValue;
+  readonly ranks: readonly number[];
+}
+
+interface FailedPart extends Demotion {
+  readonly part: ReplyPart;
+  readonly value: undefined;
+}
+
+/** The reason why a part is unlikely to be the answer; empty if there is none. */
+interface Demotion {
+  readonly demotion: string;
+}
+
 /** The parts of a reply in the order of their ends. */
 export interface ReplyParts {
   readonly parts: readonly ReplyPart[];
@@ -48,8 +67,8 @@ export interface ReplyParts {
 }
 
 /** Coerces every part of a reply that can be the answer. `readThoughts`: look inside thoughts as well. */
-export function readParts(text: string, plan: Plan, type: ReplyType, readThoughts: boolean): ReplyParts {
-  return new PartReader(text, plan, type, findValues(text, readThoughts)).read();
+export function readParts(text: string, type: ReplyType, readThoughts: boolean): ReplyParts {
+  return new PartReader(text, type, findValues(text, readThoughts)).read();
 }
 
 /** A reply with more values than this is a list of them, or noise: only those at the ends are coerced. */
@@ -62,7 +81,6 @@ function mostLikely<T>(all: readonly T[]): readonly T[] {
 
 class PartReader {
   readonly #text: string;
-  readonly #plan: Plan;
   readonly #type: ReplyType;
   readonly #found: FoundValues;
   /** The objects and lists that are coerced one by one. */
@@ -73,9 +91,8 @@ class PartReader {
   /** The reply is a single fence. */
   readonly #isFence: boolean;
 
-  constructor(text: string, plan: Plan, type: ReplyType, found: FoundValues) {
+  constructor(text: string, type: ReplyType, found: FoundValues) {
     this.#text = text;
-    this.#plan = plan;
     this.#type = type;
     this.#found = found;
     this.#start = text.length - text.trimStart().length;
@@ -113,7 +130,7 @@ class PartReader {
       kind === 'whole' ? NOTHING_AROUND : surroundingsOf(this.#text, { ...this.#placed(candidate, after), next });
     // A scalar comes from an object or list that is an answer of its own, not from brackets in a sentence.
     if (!this.#type.hasComposite && around.place === 'sentence') return [];
-    const outcome = this.#plan.coerce(node);
+    const outcome = this.#type.plan.coerce(node);
     // The string of a union is the reply as a whole: a part of it would lose the rest.
     if (kind !== 'whole' && !this.#isFence && isText(outcome)) return [];
     const role = candidate === this.#found.broken ? 'draft' : around.role;
@@ -145,7 +162,15 @@ class PartReader {
       const node = scalarNode('null');
       const around = surroundingsOf(this.#text, { from, to, fence: undefined, after: 0 });
       return [
-        { kind: 'prose', from, to, node, outcome: this.#plan.coerce(node), inThought: this.#isThought(to), ...around },
+        {
+          kind: 'prose',
+          from,
+          to,
+          node,
+          outcome: this.#type.plan.coerce(node),
+          inThought: this.#isThought(to),
+          ...around,
+        },
       ];
     });
   }
@@ -163,7 +188,7 @@ class PartReader {
   #fencePart(fence: FenceBody): ReplyPart[] {
     const { from, to } = fence;
     const node = scalarNode(this.#text.slice(from, to));
-    const outcome = this.#plan.coerce(node);
+    const outcome = this.#type.plan.coerce(node);
     if (isText(outcome) && (!node.quoted || this.#found.fences.length > 1)) return [];
     const around = surroundingsOf(this.#text, { from, to, fence, after: 0 });
     return [{ kind: 'fence', from, to, node, outcome, inThought: this.#isThought(to), ...around, place: 'alone' }];
@@ -180,7 +205,7 @@ class PartReader {
     if (isValue || (isEmpty && (this.#end > 0 || !(this.#type.nullable || this.#type.takesText)))) return [];
     const node = scalarNode(this.#proseBetween(from, to), this.#type.takesText);
     if (node.text === '' && !isEmpty && !this.#type.takesText) return []; // An empty fence.
-    const outcome = this.#plan.coerce(node);
+    const outcome = this.#type.plan.coerce(node);
     if (this.#isGuess(outcome, node) || (!outcome.ok && isEmpty)) return [];
     const place =
       node.kind === 'string' && !node.quoted && outcome.ok && outcome.flags.length > 0 ? 'sentence' : 'alone';
@@ -226,19 +251,17 @@ function isSentence(text: string, json: string): boolean {
 export function severalPart(
   values: readonly Candidate<ReplyNode>[],
   parts: readonly ReplyPart[],
-  plan: Plan,
   type: ReplyType,
 ): ReplyPart | undefined {
-  if (!type.hasList) return severalEntries(values, parts, plan, type);
-  return severalObjects(values, parts, plan, type) ?? severalLists(values, plan, type);
+  if (!type.hasList) return severalEntries(values, parts, type);
+  return severalObjects(values, parts, type) ?? severalLists(values, type);
 }
 
 /** Reads `{"a": 1}` and `{"b": 2}` as the entries of one map or the members of one object. */
 function severalEntries(
   values: readonly Candidate<ReplyNode>[],
   parts: readonly ReplyPart[],
-  plan: Plan,
-  { hasComposite, takesText }: ReplyType,
+  { plan, hasComposite, takesText }: ReplyType,
 ): ReplyPart | undefined {
   if (!hasComposite || takesText || values.length < 2 || values.length > MAX_LIKELY) return undefined;
   const list = joined(values);
@@ -252,8 +275,7 @@ function severalEntries(
 function severalObjects(
   values: readonly Candidate<ReplyNode>[],
   parts: readonly ReplyPart[],
-  plan: Plan,
-  { takesText }: ReplyType,
+  { plan, takesText }: ReplyType,
 ): ReplyPart | undefined {
   // An empty pair of braces is not a member.
   const objects = values.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
@@ -265,11 +287,7 @@ function severalObjects(
 }
 
 /** Reads `[1, 2], [3, 4]` as the members of a list, if they match as they are. */
-function severalLists(
-  values: readonly Candidate<ReplyNode>[],
-  plan: Plan,
-  { takesText }: ReplyType,
-): ReplyPart | undefined {
+function severalLists(values: readonly Candidate<ReplyNode>[], { plan, takesText }: ReplyType): ReplyPart | undefined {
   const lists = values.filter(({ value }) => value.kind === 'list');
   if (takesText || lists.length < 2 || lists.some(({ value }) => plan.cast(value) !== undefined)) return undefined;
   const outcome = plan.cast(joined(lists));

@@ -1,6 +1,6 @@
 import { coerceReply, coerceShortReply, SHORT_TEXT } from './coerce-reply.ts';
 import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
-import { PartialValue, type Plan } from './coercion/plan.ts';
+import { PartialValue } from './coercion/plan.ts';
 import { PARSED_PER_STEP, spend, StepBudget, type Patience } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
@@ -18,7 +18,6 @@ import { TreeSink } from './text/tree-sink.ts';
  * text since the last one, and the writing of its own text.
  */
 export class GrowingReply implements ReplyStream {
-  readonly #plan: Plan;
   readonly #type: ReplyType;
   readonly #outcomeOf: (outcome: CoercionOutcome) => ParseOutcome;
   /** The text that has been read. */
@@ -40,12 +39,11 @@ export class GrowingReply implements ReplyStream {
   readonly #budget = new StepBudget();
 
   /** `outcomeOf`: turns the result of the whole reply into the outcome for the caller. */
-  constructor(plan: Plan, type: ReplyType, outcomeOf: (outcome: CoercionOutcome) => ParseOutcome) {
-    this.#plan = plan;
+  constructor(type: ReplyType, outcomeOf: (outcome: CoercionOutcome) => ParseOutcome) {
     this.#type = type;
     this.#outcomeOf = outcomeOf;
     this.#string.plain = false;
-    this.#prose = type.takesText && type.asString !== 'yes' ? new TextPartials(plan, type) : undefined;
+    this.#prose = type.takesText && type.asString !== 'yes' ? new TextPartials(type) : undefined;
   }
 
   push(delta: string): void {
@@ -91,12 +89,12 @@ export class GrowingReply implements ReplyStream {
 
   finish(): ParseOutcome {
     const fastPath = this.#finishedFastPath('long');
-    return this.#outcomeOf(coerceReply(this.#whole, this.#plan, this.#type, fastPath));
+    return this.#outcomeOf(coerceReply(this.#whole, this.#type, fastPath));
   }
 
   finishShort(): ParseOutcome | undefined {
     const fastPath = this.#finishedFastPath('short');
-    const outcome = coerceShortReply(this.#whole, this.#plan, this.#type, fastPath);
+    const outcome = coerceShortReply(this.#whole, this.#type, fastPath);
     return outcome && this.#outcomeOf(outcome);
   }
 
@@ -128,7 +126,7 @@ export class GrowingReply implements ReplyStream {
     const { text } = this.#text;
     if (text === '') return undefined;
     this.#string.text = text;
-    return this.#plan.show(this.#string).json;
+    return this.#type.plan.show(this.#string).json;
   }
 
   #partialValue(delta: string): string | undefined {
@@ -159,10 +157,10 @@ export class GrowingReply implements ReplyStream {
       this.#rest += delta;
       return this.#readTolerantly(this.#tolerant);
     }
-    this.#fastPath ??= new FastPath(this.#plan);
+    this.#fastPath ??= new FastPath(this.#type.plan);
     this.#fastPath.push(delta);
     if (!this.#fastPath.gaveUp) return this.#fastPath.show();
-    this.#tolerant = new TolerantPartials(this.#plan, this.#type);
+    this.#tolerant = new TolerantPartials(this.#type);
     const { text } = this.#text;
     const before = text.length - delta.length;
     this.#shown = this.#last === undefined ? '' : text.slice(0, before);
@@ -197,7 +195,6 @@ const MAX_TRIED = 100;
  * takes back what an earlier one has shown.
  */
 export class TolerantPartials {
-  readonly #plan: Plan;
   readonly #type: ReplyType;
   readonly #finder = new CandidateFinder(new Scanner(new TreeSink()));
   /** The position of the candidate that partials come from. */
@@ -212,15 +209,14 @@ export class TolerantPartials {
   /** The position of the first candidate that is not in the list. */
   #joinedTo = 0;
 
-  constructor(plan: Plan, type: ReplyType) {
-    this.#plan = plan;
+  constructor(type: ReplyType) {
     this.#type = type;
   }
 
   /** True if the value that partials show is complete and matches the type. */
   get isComplete(): boolean {
     const node = this.#finder.candidates[this.#candidate]?.value;
-    const outcome = node?.complete === true ? this.#plan.coerce(node) : undefined;
+    const outcome = node?.complete === true ? this.#type.plan.coerce(node) : undefined;
     return outcome?.ok === true && isKept(outcome) && !isText(outcome);
   }
 
@@ -233,7 +229,7 @@ export class TolerantPartials {
       const node = candidates[this.#candidate]?.value;
       if (node === undefined) return undefined;
       if (this.#settled) return this.#type.hasList ? this.#tryJoined(last) : undefined;
-      const partial = this.#isRow(node) ? PartialValue.withheld : this.#plan.show(node);
+      const partial = this.#isRow(node) ? PartialValue.withheld : this.#type.plan.show(node);
       if (hasContent(partial)) {
         this.#settled = node.complete;
         return partial.json;
@@ -269,7 +265,7 @@ export class TolerantPartials {
       if (node === undefined || (node.items.length === 0 && !node.complete)) break;
       if (node.items.length > 0) this.#joined.add(node);
     }
-    return this.#plan.show(this.#joined).json;
+    return this.#type.plan.show(this.#joined).json;
   }
 }
 

@@ -1,8 +1,10 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
+import type { Plan } from './coercion/plan.ts';
 
-/** The properties of a return type that decide which parts of a reply can be the answer. */
+/** A return type: the plan by which it coerces values, and the properties that decide which parts of a reply can be the answer. */
 export interface ReplyType {
+  readonly plan: Plan;
   /** The type is `string`, which takes the reply as it is, or `string?`, which takes it without quotes or a fence. */
   readonly asString: 'no' | 'yes' | 'or-null';
   /** True if the type includes strings and is not a list of them. */
@@ -19,7 +21,7 @@ export interface ReplyType {
   readonly hasRows: boolean;
 }
 
-export function describeReplyType(type: Type, definitions: DefinitionIndex): ReplyType {
+export function describeReplyType(type: Type, definitions: DefinitionIndex, plan: Plan): ReplyType {
   const kinds = new Set<string>();
   collectKinds(type, definitions, kinds);
   const composite = ['class', 'list', 'map'].filter((kind) => kinds.has(kind));
@@ -27,6 +29,7 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex): Rep
   const takesText = kinds.has('string');
   const onlyString = takesText && kinds.size === 1;
   return {
+    plan,
     asString: !onlyString ? 'no' : nullable ? 'or-null' : 'yes',
     takesText,
     hasComposite: composite.length > 0,

@@ -1,6 +1,5 @@
 import type { ReplyType } from './reply-type.ts';
 import { isKept, isText } from './coercion/outcome.ts';
-import type { Plan } from './coercion/plan.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
 import { closersOf, DOUBLE_QUOTE, skipSpace } from './text/characters.ts';
 import { Cursor } from './text/cursor.ts';
@@ -19,7 +18,6 @@ import { scalarNode } from './text/whole-text.ts';
  * or another scalar.
  */
 export class TextPartials {
-  readonly #plan: Plan;
   readonly #type: ReplyType;
   readonly #finder: CandidateFinder<ReplyNode>;
   readonly #string = new ReplyNode('string');
@@ -40,8 +38,7 @@ export class TextPartials {
   #quoted = new ReplyNode('string');
   readonly #quotedJson = new GrowingString();
 
-  constructor(plan: Plan, type: ReplyType) {
-    this.#plan = plan;
+  constructor(type: ReplyType) {
     this.#type = type;
     // `string?` takes thoughts as they are.
     this.#finder = new CandidateFinder(new Scanner(new TreeSink()), type.asString !== 'no');
@@ -71,7 +68,7 @@ export class TextPartials {
   #showTo(end: number, text: string): string | undefined {
     this.#shown = end;
     this.#string.text = text.slice(this.#start, end).trimEnd();
-    return this.#plan.show(this.#string).json;
+    return this.#type.plan.show(this.#string).json;
   }
 
   // --- the beginning -------------------------------------------------------------------------------------------------
@@ -88,7 +85,7 @@ export class TextPartials {
 
   /** True if the text can be the beginning of a number, a word or a label. A longer text is a string. */
   #canBeScalar(text: string): boolean {
-    return text.length <= Math.max(LOOK_AHEAD, this.#plan.longestLabel) && this.#plan.mayBecome(text, false);
+    return text.length <= Math.max(LOOK_AHEAD, this.#type.plan.longestLabel) && this.#type.plan.mayBecome(text, false);
   }
 
   /** A quote at the beginning encloses the whole reply, unless its end is near and more text follows. */
@@ -99,7 +96,7 @@ export class TextPartials {
   }
 
   #openQuoted(text: string): void {
-    const isShown = text.charCodeAt(this.#start) === DOUBLE_QUOTE && this.#plan.mayBegin(DOUBLE_QUOTE);
+    const isShown = text.charCodeAt(this.#start) === DOUBLE_QUOTE && this.#type.plan.mayBegin(DOUBLE_QUOTE);
     this.#state = isShown ? 'quoted' : 'ended';
     this.#cursor.start(text, this.#start, false);
     this.#quoted = this.#strings.open('list');
@@ -112,7 +109,7 @@ export class TextPartials {
     if (node.repairs !== 0 || this.#strings.escapes === 'foreign') this.#state = 'ended';
     else this.#quotedJson.append(node.text, node.plain);
     node.text = '';
-    return this.#plan.showString(this.#quotedJson.json);
+    return this.#type.plan.showString(this.#quotedJson.json);
   }
 
   // --- other members -------------------------------------------------------------------------------------------------
@@ -149,7 +146,7 @@ export class TextPartials {
   }
 
   #isOther(node: ReplyNode, isString: boolean): boolean {
-    const outcome = this.#plan.coerce(node);
+    const outcome = this.#type.plan.coerce(node);
     return outcome.ok && isKept(outcome) && (isString || !isText(outcome));
   }
 

@@ -5,7 +5,8 @@ import { coerceReply } from '../../../src/runtime/reply/coerce-reply.ts';
 import type { CoercionOutcome } from '../../../src/runtime/reply/coercion/outcome.ts';
 import { FastPath } from '../../../src/runtime/reply/fast-path/fast-path.ts';
 import { TolerantPartials } from '../../../src/runtime/reply/reply-stream.ts';
-import { planOf, type PlannedReply } from './parser-of.ts';
+import type { ReplyType } from '../../../src/runtime/reply/reply-type.ts';
+import { replyTypeOf } from './parser-of.ts';
 import { cut } from './cut.ts';
 import { SHARD } from './shards.ts';
 
@@ -136,7 +137,7 @@ const SAMPLES: readonly Sample[] = [
   { returns: 'int[][]', values: fc.array(fc.array(small, { maxLength: 3 }), { maxLength: 3 }) },
 ];
 
-const planned = new Map(SAMPLES.map(({ returns }) => [returns, planOf(returns, DEFINITIONS)]));
+const planned = new Map(SAMPLES.map(({ returns }) => [returns, replyTypeOf(returns, DEFINITIONS)]));
 
 /** Additions of models to JSON, some of which make the fast path give up in the middle. */
 const HABITS: Readonly<Record<string, (json: string) => string>> = {
@@ -235,19 +236,19 @@ const KNOWN: readonly (readonly [returns: string, reply: string])[] = [
 ];
 
 test.each(KNOWN)('the fast path and the tolerant parser agree for %s on %j', (returns, reply) => {
-  expect(() => takesAsTolerant(reply, planOf(returns, DEFINITIONS), [1])).not.toThrow();
+  expect(() => takesAsTolerant(reply, replyTypeOf(returns, DEFINITIONS), [1])).not.toThrow();
 });
 
 /** Compares both for the whole reply and for its deltas. Returns true if the fast path takes the whole reply. */
-function takesAsTolerant(reply: string, by: PlannedReply, lengths: readonly number[]): boolean {
-  const { plan, type } = by;
-  const expected = tolerant(reply, by);
+function takesAsTolerant(reply: string, type: ReplyType, lengths: readonly number[]): boolean {
+  const { plan } = type;
+  const expected = tolerant(reply, type);
   const atOnce = new FastPath(plan);
   atOnce.push(reply);
   const read = atOnce.finish(reply);
   if (read !== undefined) expectSame(read, expected);
   const fastPath = new FastPath(plan);
-  const partials = new TolerantPartials(plan, type);
+  const partials = new TolerantPartials(type);
   let last: string | undefined;
   let lastTolerant: string | undefined;
   for (const delta of cut(reply, lengths)) {
@@ -262,16 +263,16 @@ function takesAsTolerant(reply: string, by: PlannedReply, lengths: readonly numb
   return read !== undefined;
 }
 
-function plannedFor(returns: string): PlannedReply {
+function plannedFor(returns: string): ReplyType {
   const found = planned.get(returns);
   if (found === undefined) throw new Error(`no plan for ${returns}`);
   return found;
 }
 
-function tolerant(reply: string, { plan, type }: PlannedReply): CoercionOutcome {
-  const lost = new FastPath(plan);
+function tolerant(reply: string, type: ReplyType): CoercionOutcome {
+  const lost = new FastPath(type.plan);
   lost.push('{}{}');
-  return coerceReply(reply, plan, type, lost);
+  return coerceReply(reply, type, lost);
 }
 
 /** The fast path knows no frames around JSON: it reads the same value, and flags its place instead of the frame. */

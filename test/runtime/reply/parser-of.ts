@@ -3,7 +3,6 @@ import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
 import { compilePlan } from '../../../src/runtime/reply/coercion/compile-plan.ts';
-import type { Plan } from '../../../src/runtime/reply/coercion/plan.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { describeReplyType, type ReplyType } from '../../../src/runtime/reply/reply-type.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
@@ -27,19 +26,11 @@ export function parserOf(returns: string, definitions = ''): ReplyParser {
   return parser;
 }
 
-/** The parts of the parser of a type. */
-export interface PlannedReply {
-  readonly plan: Plan;
-  readonly type: ReplyType;
-}
-
-/** Compiles the parts of a parser, to compare one with another. */
-export function planOf(returns: string, definitions = ''): PlannedReply {
+/** Compiles a return type for the functions inside a parser, to compare one with another. */
+export function replyTypeOf(returns: string, definitions = ''): ReplyType {
   const compiled = compiledReturn(returns, definitions);
-  return {
-    plan: compilePlan(compiled.returns, compiled.definitions, compileCondition),
-    type: describeReplyType(compiled.returns, compiled.definitions),
-  };
+  const plan = compilePlan(compiled.returns, compiled.definitions, compileCondition);
+  return describeReplyType(compiled.returns, compiled.definitions, plan);
 }
 
 function compiledReturn(returns: string, definitions: string): { returns: Type; definitions: DefinitionIndex } {

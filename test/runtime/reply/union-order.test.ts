@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { coerceReply } from '../../../src/runtime/reply/coerce-reply.ts';
 import { compareCoerced, type CoercionOutcome } from '../../../src/runtime/reply/coercion/outcome.ts';
 import { assertProperty } from '../../support/assert-property.ts';
-import { planOf, type PlannedReply } from './parser-of.ts';
+import type { ReplyType } from '../../../src/runtime/reply/reply-type.ts';
+import { replyTypeOf } from './parser-of.ts';
 
 const DEFINITIONS = `
 enum Color {
@@ -48,7 +49,7 @@ const UNIONS: readonly (readonly string[])[] = [
 ];
 
 /** Each union in all orders of its members. */
-const ORDERS: readonly (readonly PlannedReply[])[] = UNIONS.map(([a = '', b = '', c = '']) =>
+const ORDERS: readonly (readonly ReplyType[])[] = UNIONS.map(([a = '', b = '', c = '']) =>
   [
     [a, b, c],
     [a, c, b],
@@ -56,7 +57,7 @@ const ORDERS: readonly (readonly PlannedReply[])[] = UNIONS.map(([a = '', b = ''
     [b, c, a],
     [c, a, b],
     [c, b, a],
-  ].map((members) => planOf(members.map((member) => `(${member})`).join(' | '), DEFINITIONS)),
+  ].map((members) => replyTypeOf(members.map((member) => `(${member})`).join(' | '), DEFINITIONS)),
 );
 
 const scalar = fc.oneof(
@@ -108,7 +109,7 @@ function written(each: unknown): string {
 test('the verdict depends on the order of the members of a union only between values of equal rank', () => {
   assertProperty(
     fc.property(reply, fc.nat(UNIONS.length - 1), (text, index) => {
-      const [first, ...others] = (ORDERS[index] ?? []).map(({ plan, type }) => coerceReply(text, plan, type));
+      const [first, ...others] = (ORDERS[index] ?? []).map((type) => coerceReply(text, type));
       for (const other of others) expect([first, other]).toSatisfy(areEqual);
     }),
   );

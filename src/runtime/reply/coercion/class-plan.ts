@@ -200,7 +200,7 @@ export class ClassPlan extends Plan {
     if (values.known === 0 || values.hasLeftOver) return undefined;
     const outcome = this.#fill(members, values);
     if (!outcome.ok) return undefined;
-    return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
+    return outcome.withFlag('entries', 2);
   }
 
   /**

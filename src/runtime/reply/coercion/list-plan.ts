@@ -163,10 +163,7 @@ export class ListPlan extends Plan {
     const rows = rowsOf(node, (key) => this.#element().hasField(key));
     const outcome = rows === undefined ? undefined : this.#fromItems(rows);
     if (outcome?.ok !== true || outcome.losses !== NO_LOSSES) return undefined;
-    return outcome.as(outcome.score + 2, outcome.marks | MARK.unwrapped, [
-      { flag: 'rows', path: '' },
-      ...outcome.flags,
-    ]);
+    return outcome.withFlag('rows', 2, MARK.unwrapped);
   }
 
   /** Handles `{"SPAM": true, "ABUSE": false}` for a list of enum values: those that are true. */
@@ -308,8 +305,7 @@ function listOfOne(single: CoercedValue): CoercedValue {
 }
 
 function flagged(outcome: CoercionOutcome, flag: string): CoercionOutcome {
-  if (!outcome.ok) return outcome;
-  return outcome.as(outcome.score + 2, outcome.marks | MARK.unwrapped, [{ flag, path: '' }, ...outcome.flags]);
+  return outcome.ok ? outcome.withFlag(flag, 2, MARK.unwrapped) : outcome;
 }
 
 /** Returns the values of an object as a list. */

@@ -168,7 +168,7 @@ export class MapPlan extends Plan {
     const entries = objectOfEntries(list, entryKeys);
     const outcome = entries === undefined ? undefined : this.#fromEntries(entries);
     if (outcome === undefined || !isWhole(outcome)) return undefined;
-    return outcome.as(outcome.score + 2, outcome.marks, [{ flag: 'entries', path: '' }, ...outcome.flags]);
+    return outcome.withFlag('entries', 2);
   }
 
   #read(node: ReplyNode): CoercedValue | undefined {

@@ -74,6 +74,11 @@ export class CoercedValue {
     const losses = sumOf(this.losses, added);
     return new CoercedValue(this.json, score, { bare, shown, marks, flags, losses, extraKeys, failedChecks });
   }
+
+  /** Returns the same value with one more flag, before the others. `cost` and `marks`: added to those of the value. */
+  withFlag(flag: string, cost: number, marks = 0): CoercedValue {
+    return this.as(this.score + cost, this.marks | marks, [{ flag, path: '' }, ...this.flags]);
+  }
 }
 
 /** The flags that are copied in one step. */
@@ -171,7 +176,7 @@ export function isKept(value: CoercedValue): boolean {
 
 /** Flags a value whose members have paths as keys. */
 export function withPaths(value: CoercedValue): CoercedValue {
-  return value.as(value.score + 2, value.marks, [{ flag: 'key-paths', path: '' }, ...value.flags]);
+  return value.withFlag('key-paths', 2);
 }
 
 /** True for a string that displays a list or object. */

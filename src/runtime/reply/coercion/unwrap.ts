@@ -27,7 +27,7 @@ export function coerceNested(plan: Plan, node: ReplyNode): CoercedValue | undefi
 }
 
 function asNested(value: CoercedValue): CoercedValue {
-  return value.as(value.score + 2, value.marks, [{ flag: 'json-in-text', path: '' }, ...value.flags]);
+  return value.withFlag('json-in-text', 2);
 }
 
 /** Returns the list or object that a string contains as JSON, which can be in a fence. */
@@ -134,7 +134,7 @@ export function findWrapped(type: WrappedType, node: ReplyNode, at: number): Coe
 }
 
 export function asUnwrapped(found: CoercedValue): CoercedValue {
-  return found.as(found.score + 2, found.marks | MARK.unwrapped, [{ flag: 'unwrapped', path: '' }, ...found.flags]);
+  return found.withFlag('unwrapped', 2, MARK.unwrapped);
 }
 
 /** Finds the value in a tool call or a message, whose other members can be fields or entries themselves. */

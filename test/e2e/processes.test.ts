@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test as baseTest } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test as baseTest } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { childrenOf, startLoad, waitUntil, type Load } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
@@ -10,7 +10,7 @@ const FILES = {
   'main.svc': `
 client<llm> Quick {
   provider offline
-  options { latency_ms 20 }
+  options { latency_ms 40 }
 }
 client<llm> Slow {
   provider offline
@@ -59,23 +59,27 @@ JSON.parse = (text, ...more) => {
   return parse(text, ...more);
 };`;
 
+/** Streams outlast both. */
+const DRAIN_SOON = ['--drain-delay', '300ms', '--drain-timeout', '300ms'];
+
+/** Calls at the same time. */
+const CALLERS = 4;
+
 /** The server logs this after its first signal. */
 const DRAINS = '"msg":"stopping"';
 
-interface StartOptions {
-  /** An existing folder of definitions. */
-  readonly from?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
+type Start = (
+  transport: string,
+  flags?: readonly string[],
+  env?: Readonly<Record<string, string>>,
+) => Promise<RunningServer>;
 
-type Start = (transport: string, flags?: readonly string[], options?: StartOptions) => Promise<RunningServer>;
-
-/** Each test has servers of its own, so that tests can run concurrently. */
+/** A test that ends its server has one of its own. */
 const test = baseTest.extend<{ start: Start }>({
   start: async ({ task: _task }, use) => {
     const servers: RunningServer[] = [];
-    await use(async (transport, flags = [], options = {}) => {
-      const server = await startServer({ files: FILES, flags: ['--transport', transport, ...flags], ...options });
+    await use(async (transport, flags = [], env = {}) => {
+      const server = await startServer({ files: FILES, flags: ['--transport', transport, ...flags], env });
       servers.push(server);
       return server;
     });
@@ -83,24 +87,12 @@ const test = baseTest.extend<{ start: Start }>({
   },
 });
 
-// The primary waits nine seconds before it kills a worker, so these tests run concurrently.
+// The primary waits nine seconds before it kills a worker that hangs, so these tests run concurrently.
 describe.concurrent.each(TRANSPORTS)('on %s', (transport) => {
-  test('svc replaces workers killed one after the other under load: it refuses no connection, and only calls in flight fail', async ({
+  test('the primary kills and replaces a worker that hangs, the log names the function and the size of its input, and the streams of others continue, until they outlast the drain', async ({
     start,
   }) => {
-    const running = await start(transport);
-    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
-    await moreCalls(load);
-    await killOldest(running, load, 3);
-    const counts = await load.stop();
-    expect(counts.refused, counts.errors.join()).toBe(0);
-    expect(counts.failed, counts.errors.join()).toBeLessThanOrEqual(3 * 8);
-  });
-
-  test('the primary kills and replaces a worker that hangs, the streams of others continue, and the log names the function and the size of its input', async ({
-    start,
-  }) => {
-    const running = await start(transport, ['--drain-timeout', '300ms'], { env: hangingHook() });
+    const running = await start(transport, DRAIN_SOON, hangingHook());
     const workers = childrenOf(pidOf(running)).slice(0, 2);
     // The kernel distributes connections over the workers: so many do not all reach one.
     const streams = await Promise.all(
@@ -125,13 +117,45 @@ describe.concurrent.each(TRANSPORTS)('on %s', (transport) => {
   });
 });
 
-describe.each(TRANSPORTS)('on %s', (transport) => {
-  test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async ({
-    start,
-  }) => {
-    const running = await start(transport);
+describe.each(TRANSPORTS)('on %s, a server under load', (transport) => {
+  const folder = temporaryFolder(FILES);
+  let running: RunningServer;
+
+  beforeAll(async () => {
+    running = await startServer({ from: folder, flags: ['--transport', transport] });
+  });
+
+  afterAll(() => running.stop('SIGKILL'));
+
+  test('svc replaces workers killed one after the other under load: it refuses no connection, and only calls in flight fail', async () => {
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, CALLERS);
+    await moreCalls(load);
+    await killOldest(running, load, 3);
+    const counts = await load.stop();
+    expect(counts.refused, counts.errors.join()).toBe(0);
+    expect(counts.failed, counts.errors.join()).toBeLessThanOrEqual(3 * CALLERS);
+  });
+
+  test('SIGHUP under load: new definitions are served without a failed call; those with errors change nothing', async () => {
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, CALLERS);
+    writeFileSync(join(folder, 'later.svc'), LATER);
+    running.child.kill('SIGHUP');
+    await waitUntil('the new definitions', () => running.output().includes('all workers serve the new definitions'));
+    const counts = await load.stop();
+    expect(counts.failed, counts.errors.join()).toBe(0);
+    expect(counts.refused).toBe(0);
+    expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
+    writeFileSync(join(folder, 'later.svc'), 'function Broken(');
+    running.child.kill('SIGHUP');
+    await waitUntil('the refusal', () =>
+      running.output().includes('the definitions have errors; svc keeps the old ones'),
+    );
+    expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
+  });
+
+  test('SIGTERM under load: every call that was accepted is answered, streams get their last message, exit code 0', async () => {
     const stream = readStream(`${running.url}/stream/Count`, { to: 10 });
-    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 8);
+    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, CALLERS);
     await waitUntil('the first calls', () => load.counts.served > 100);
     const code = running.stop('SIGTERM');
     await waitUntil('the end of listening', () => load.counts.refused > 0);
@@ -141,37 +165,9 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(reading.messages.at(-1)?.data).toEqual({ final_result: 'one two three four five six seven eight nine ten' });
     expect(await code).toBe(0);
   });
+});
 
-  test('a stream that outlasts the drain delay and the drain timeout gets the draining error as its last message', async ({
-    start,
-  }) => {
-    const running = await start(transport, ['--workers', '1', '--drain-delay', '300ms', '--drain-timeout', '300ms']);
-    const stream = await openStream(`${running.url}/stream/Hang`, { to: 10 });
-    const code = running.stop('SIGTERM');
-    const reading = await readMessages(stream);
-    expect(reading.messages.at(-1)?.data).toMatchObject({ error: 'draining' });
-    expect(await code).toBe(0);
-  });
-
-  test('a second signal ends a server with an open stream and a worker that hangs at once, and leaves no worker behind', async ({
-    start,
-  }) => {
-    const running = await start(transport);
-    const workers = childrenOf(pidOf(running));
-    process.kill(workers[0] ?? 0, 'SIGSTOP');
-    // The kernel distributes connections over the workers: those of the worker that hangs open no stream.
-    const opening = Array.from({ length: 32 }, () => openStream(`${running.url}/stream/Hang`, { to: 10 }));
-    const opened = Promise.any(opening);
-    const settled = Promise.allSettled(opening);
-    expect((await opened).status).toBe(200);
-    const ended = running.stop('SIGTERM');
-    await waitUntil('the drain', () => running.output().includes(DRAINS));
-    running.child.kill('SIGTERM');
-    expect(await ended).toBe(143);
-    await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)));
-    await settled;
-  });
-
+describe.each(TRANSPORTS)('on %s', (transport) => {
   test('workers end when the primary is killed; another server can take the port, and ends with exit code 0 right after its start', async ({
     start,
   }) => {
@@ -180,7 +176,7 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     expect(workers.length).toBeGreaterThanOrEqual(2);
     await running.stop('SIGKILL');
     await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)));
-    const next = await start(transport, ['--port', String(running.port)]);
+    const next = await start(transport, ['--workers', '1', '--port', String(running.port)]);
     expect((await fetch(`${running.url}/livez`)).status).toBe(200);
     expect(await next.stop('SIGTERM')).toBe(0);
   });
@@ -206,27 +202,26 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
     running.child.kill('SIGTERM');
     expect(await ended).toBe(143);
   });
+});
 
-  test('SIGHUP under load: new definitions are served without a failed call; those with errors change nothing', async ({
-    start,
-  }) => {
-    const folder = temporaryFolder(FILES);
-    const running = await start(transport, [], { from: folder });
-    const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, 4);
-    writeFileSync(join(folder, 'later.svc'), LATER);
-    running.child.kill('SIGHUP');
-    await waitUntil('the new definitions', () => running.output().includes('all workers serve the new definitions'));
-    const counts = await load.stop();
-    expect(counts.failed, counts.errors.join()).toBe(0);
-    expect(counts.refused).toBe(0);
-    expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
-    writeFileSync(join(folder, 'later.svc'), 'function Broken(');
-    running.child.kill('SIGHUP');
-    await waitUntil('the refusal', () =>
-      running.output().includes('the definitions have errors; svc keeps the old ones'),
-    );
-    expect((await fetch(`${running.url}/call/Later`, post({ name: 'Ada' }))).status).toBe(200);
-  });
+// This does not depend on the transport.
+test('a second signal ends a server with an open stream and a worker that hangs at once, and leaves no worker behind', async ({
+  start,
+}) => {
+  const running = await start(TRANSPORTS[0] ?? 'node');
+  const workers = childrenOf(pidOf(running));
+  process.kill(workers[0] ?? 0, 'SIGSTOP');
+  // The kernel distributes connections over the workers: those of the worker that hangs open no stream.
+  const opening = Array.from({ length: 32 }, () => openStream(`${running.url}/stream/Hang`, { to: 10 }));
+  const opened = Promise.any(opening);
+  const settled = Promise.allSettled(opening);
+  expect((await opened).status).toBe(200);
+  const ended = running.stop('SIGTERM');
+  await waitUntil('the drain', () => running.output().includes(DRAINS));
+  running.child.kill('SIGTERM');
+  expect(await ended).toBe(143);
+  await waitUntil('the workers to end', () => workers.every((pid) => !alive(pid)));
+  await settled;
 });
 
 /** The variables of processes of which one hangs. */

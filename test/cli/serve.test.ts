@@ -63,7 +63,9 @@ test('for a missing directory, serve writes one line', async () => {
 
 test('a missing --dotenv-path file ends with 1, a bad value with 2', async () => {
   copySamples();
-  expect(await svc('serve', '--dotenv-path', 'missing.env')).toMatchObject({ code: 1, out: '' });
+  const missing = await svc('serve', '--dotenv-path', 'missing.env');
+  expect(missing).toMatchObject({ code: 1, out: '' });
+  expect(missing.error).toContain('missing.env');
   writeFileSync('bad.env', 'SVC_WORKERS=none\n');
   const { code, error } = await svc('serve', '--dotenv-path', 'bad.env');
   expect(code).toBe(2);

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../architecture/source-files.ts';
 import { blocksOf, PageReader, startsServer } from '../support/documented-page.ts';
-import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/load.ts';
-import { runSvc, temporaryFolder } from '../support/running-server.ts';
 
-/** Runs the examples of docs/cli.md in order, in one directory, and a command line for every exit code. */
+/** Runs the examples of docs/cli.md in order, in one directory. test/cli/exit-codes.test.ts has a command line for every exit code. */
 const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
 const BLOCKS = blocksOf(PAGE);
 
@@ -60,69 +58,4 @@ test('the examples run in the order of the page', async () => {
     else await waitUntil(`${file} of ${block.code}`, () => textOf(file).includes(part));
   }
   expect(await reader.stop()).toBe(0);
-});
-
-const ONE = `function F() -> string {
-  client C
-  prompt #"hi"#
-}
-client<llm> C {
-  provider offline
-  options {
-    reply "no"
-  }
-}
-test T {
-  functions [F]
-  args {}
-  @@assert({{ this == "yes" }})
-}
-`;
-
-/** Command lines that exit with 1, one for each reason in the table. `PORT` is one on which nothing listens. */
-const FAILURES = [
-  ['init', 'init'],
-  ['dev', 'dev missing'],
-  ['check', 'check broken'],
-  ['check', 'check missing'],
-  ['test', 'test'],
-  ['fmt', 'fmt broken'],
-  ['fmt', 'fmt --check unformatted'],
-  ['serve', 'serve broken --port 0'],
-  ['keys', 'keys create a --keys missing/keys.yaml'],
-  ['healthcheck', 'healthcheck --port PORT'],
-  ['logs', 'logs missing.log'],
-  ['batch', 'batch F --in rows.jsonl --out answers.jsonl'],
-  ['openapi', 'openapi broken'],
-  ['types', 'types broken'],
-  ['types', 'types --out missing/svc.d.ts'],
-] as const;
-
-const project = temporaryFolder({
-  'svc_src/main.svc': ONE,
-  'rows.jsonl': '{"unknown": 1}\n',
-  'broken/main.svc': 'function {',
-  'unformatted/main.svc': ONE.replace('  client C', 'client    C'),
-});
-
-test('the table of exit codes lists every command that can fail', () => {
-  const rows = [...PAGE.slice(PAGE.indexOf('## Exit codes')).matchAll(/^\| `(\w+)` \|/gmu)].map(
-    ([, name = '']) => name,
-  );
-  expect([...new Set(FAILURES.map(([name]) => name))]).toEqual(rows);
-  expect(Object.keys(PRINTED).toSorted()).toEqual([...rows, 'help'].toSorted());
-});
-
-test.each(FAILURES)('svc %s exits with 1 where the page states it: svc %s', async (_, line) => {
-  const args = line.replace('PORT', String(await freePort())).split(' ');
-  expect((await runSvc(args, {}, project)).code).toBe(1);
-});
-
-test.each(Object.keys(PRINTED))('svc %s exits with 2 for an unknown flag', async (name) => {
-  expect((await runSvc([name, '--nope'], {}, project)).code).toBe(2);
-});
-
-test('svc test exits with 2 if no test ran, and every command for a variable with a wrong value', async () => {
-  expect((await runSvc(['test', 'broken'], {}, project)).code).toBe(2);
-  expect((await runSvc(['check'], { SVC_PORT: 'x' }, project)).code).toBe(2);
 });

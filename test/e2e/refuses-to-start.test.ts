@@ -17,16 +17,10 @@ test('an unknown flag ends with exit code 2, one line, and the nearest flag', as
   expect(run.stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
 });
 
-test.each([
-  ['--port', '70000'],
-  ['--port', 'abc'],
-  ['--workers', '0'],
-  ['--transport', 'quic'],
-  ['--max-body', 'much'],
-])('the bad value %s %s ends with exit code 2 and states the allowed values', async (flag, value) => {
-  const run = await runSvc(['serve', flag, value]);
+test('a bad value ends with exit code 2 and states the allowed values', async () => {
+  const run = await runSvc(['serve', '--workers', '0']);
   expect(run.code).toBe(2);
-  expect(run.stderr).toContain(value);
+  expect(run.stderr).toContain('--workers is "0", but must be a whole number from 1 to 256');
   expect(run.stderr).not.toMatch(/\n\s+at /u);
 });
 
@@ -46,24 +40,14 @@ test('broken definitions end with exit code 1 and list all problems with file, l
 });
 
 test('a folder that does not exist or contains no definitions is reported', async () => {
-  const missing = await runSvc(['serve', '--from', '/nonexistent/definitions', '--no-dotenv']);
-  expect(missing.code).toBe(1);
-  expect(missing.stderr).toContain('/nonexistent/definitions');
+  for (const command of ['serve', 'dev']) {
+    const missing = await runSvc([command, '--from', '/nonexistent/definitions', '--no-dotenv']);
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('/nonexistent/definitions');
+  }
   const empty = await runSvc(['serve', '--from', temporaryFolder({ 'README.txt': 'nothing' }), '--no-dotenv']);
   expect(empty.code).toBe(1);
   expect(empty.stderr).not.toMatch(/\n\s+at /u);
-});
-
-test('a generator of another version refuses the start and names the file; --no-version-check starts', async () => {
-  const generator = 'generator client {\n  output_type "typescript"\n  output_dir "../out"\n  version "99.1.0"\n}\n';
-  const from = temporaryFolder({ 'main.svc': HI_FUNCTION, 'generators.svc': generator });
-  const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv']);
-  expect(run.code).toBe(1);
-  expect(run.stderr).toContain('generators.svc');
-  expect(run.stderr).toContain('99.1.0');
-  const server = await startServer({ from, flags: ['--workers', '1', '--no-version-check'] });
-  servers.push(server);
-  expect((await fetch(`${server.url}/_debug/ping`)).status).toBe(200);
 });
 
 test.each([['--port'], ['--port', '0', '--metrics-port']])(
@@ -103,16 +87,4 @@ test('without a folder for temporary files, the message names the variable that 
   expect(run.stderr).toMatch(
     /could not start: the compiled program cannot be written to a temporary folder .* set TMPDIR/u,
   );
-});
-
-test('a missing --dotenv-path file ends with exit code 1 and names it', async () => {
-  const run = await runSvc([
-    'serve',
-    '--from',
-    temporaryFolder({ 'a.svc': HI_FUNCTION }),
-    '--dotenv-path',
-    '/nonexistent/.env',
-  ]);
-  expect(run.code).toBe(1);
-  expect(run.stderr).toContain('/nonexistent/.env');
 });

@@ -1,13 +1,13 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { runSvc, temporaryFolder } from '../support/running-server.ts';
+import { PERSON, SIMPLE, personReader } from '../support/person-reader.ts';
 
-const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 const KEY = 'key-of-this-test-0123456789';
 
@@ -17,327 +17,16 @@ beforeAll(async () => {
 });
 afterAll(() => provider.close());
 
-const PERSON = '{"name": "Ada", "age": 36}';
-
-/** A function `Read` whose client sends its calls to that path of the provider, and the tests. */
-function definitions(path: string, tests: string): string {
-  return `client<llm> Fake {
-  provider openai-generic
-  options {
-    base_url "${provider.at(path, reply(PERSON))}"
-    model m
-    api_key env.FAKE_KEY
-  }
-}
-class Person {
-  name string
-  age int
-}
-function Read(text: string) -> Person {
-  client Fake
-  prompt #"
-    {{ _.role("user") }}
-    Read: {{ text }}
-    {{ ctx.output_format }}
-  "#
-}
-${tests}`;
-}
-
-const SIMPLE = `test Simple {
-  functions [Read]
-  args { text "Ada, 36" }
-  @@assert({{ this.age == 36 }})
-}
-`;
-
 /** The output with all times as `0 ms`. */
 function timeless(text: string): string {
   return text.replaceAll(/\d+(?:\.\d+)? (?:ms|s)\b/gu, '0 ms');
 }
 
-test('the samples pass without a network or a key', async () => {
-  const run = await runSvc(['test', SAMPLES, '--no-dotenv']);
-  expect(run).toMatchObject({ code: 0, stderr: '' });
-  expect(timeless(run.stdout)).toMatch(/\n\d+ tests: \d+ passed, 0 failed, in 0 ms\n$/u);
-});
-
-/** A client whose provider behaves in this way, and a function that uses it. */
-function functionWith(name: string, behaviour: Parameters<FakeProvider['at']>[1]): string {
-  return `client<llm> ${name} {
-  provider openai-generic
-  options {
-    base_url "${provider.at(name, behaviour)}"
-    model m
-  }
-}
-function With${name}(text: string) -> Person {
-  client ${name}
-  prompt #"Read: {{ text }}{{ ctx.output_format }}"#
-}
-`;
-}
-
-/** Failures of every kind, each with its own client. */
-function failing(): string {
-  return `class Person {
-  name string
-  age int
-}
-client<llm> Locked {
-  provider openai
-  options { model m }
-}
-function WithLocked(text: string) -> Person {
-  client Locked
-  prompt #"Read: {{ text }}{{ ctx.output_format }}"#
-}
-${functionWith('Good', reply(PERSON))}${functionWith('Broken', status(500, { error: { message: 'out of order' } }))}${functionWith('Silly', reply('I < "you" & me'))}
-test Right {
-  functions [WithGood]
-  args { text "a" }
-  @@assert({{ this.name == "Ada" }})
-}
-test WrongValue {
-  functions [WithGood]
-  args { text "b" }
-  @@assert(bob, {{ this.name == "Bob" }})
-}
-test FailingAssert {
-  functions [WithGood]
-  args { text "c" }
-  @@assert({{ this.age < 18 and this.name != "" }})
-}
-test FailingCheck {
-  functions [WithGood]
-  args { text "d" }
-  @@check(young, {{ this.age < 18 }})
-}
-test ProviderDown {
-  functions [WithBroken]
-  args { text "e" }
-}
-test InvalidReply {
-  functions [WithSilly]
-  args { text "f" }
-}
-test MissingKey {
-  functions [WithLocked]
-  args { text "g" }
-}
-`;
-}
-
-const REPORT = `pass WithGood::Right  0 ms
-FAIL WithGood::WrongValue  0 ms
-FAIL WithGood::FailingAssert  0 ms
-FAIL WithGood::FailingCheck  0 ms
-FAIL WithBroken::ProviderDown  0 ms
-FAIL WithSilly::InvalidReply  0 ms
-FAIL WithLocked::MissingKey
-
-FAIL WithGood::WrongValue  main.svc:52:6
-  @@assert(bob) does not hold: this.name == "Bob"
-    --> main.svc:55:20
-  value: {
-    "name": "Ada",
-    "age": 36
-  }
-
-  prompt
-    [system]
-    Read: bAnswer in JSON using this schema:
-    {
-      name: string,
-      age: int,
-    }
-
-  reply (Good, m, 0 ms, 7 tokens in, 3 tokens out)
-    {"name": "Ada", "age": 36}
-
-FAIL WithGood::FailingAssert  main.svc:57:6
-  @@assert does not hold: this.age < 18 and this.name != ""
-    --> main.svc:60:15
-  value: {
-    "name": "Ada",
-    "age": 36
-  }
-
-  prompt
-    [system]
-    Read: cAnswer in JSON using this schema:
-    {
-      name: string,
-      age: int,
-    }
-
-  reply (Good, m, 0 ms, 7 tokens in, 3 tokens out)
-    {"name": "Ada", "age": 36}
-
-FAIL WithGood::FailingCheck  main.svc:62:6
-  @@check(young) does not hold: this.age < 18
-    --> main.svc:65:21
-  value: {
-    "name": "Ada",
-    "age": 36
-  }
-
-  prompt
-    [system]
-    Read: dAnswer in JSON using this schema:
-    {
-      name: string,
-      age: int,
-    }
-
-  reply (Good, m, 0 ms, 7 tokens in, 3 tokens out)
-    {"name": "Ada", "age": 36}
-
-FAIL WithBroken::ProviderDown  main.svc:67:6
-  The client "Broken" answered 500: out of order
-
-  prompt
-    [system]
-    Read: eAnswer in JSON using this schema:
-    {
-      name: string,
-      age: int,
-    }
-
-FAIL WithSilly::InvalidReply  main.svc:71:6
-  the reply does not fit the return type: expected Person, got the string "I < \\"you\\" & me"
-
-  prompt
-    [system]
-    Read: fAnswer in JSON using this schema:
-    {
-      name: string,
-      age: int,
-    }
-
-  reply (Silly, m, 0 ms, 7 tokens in, 3 tokens out)
-    I < "you" & me
-
-FAIL WithLocked::MissingKey  main.svc:75:6
-  The client "Locked" needs an API key or setting from the environment variable OPENAI_API_KEY, which is missing or empty. Set it, or add it to .env.
-
-  prompt
-    [system]
-    Read: gAnswer in JSON using this schema:
-    {
-      name: string,
-      age: int,
-    }
-
-7 tests: 1 passed, 6 failed, in 0 ms
-`;
-
-test('failures of every kind are reported for people', async () => {
-  const cwd = temporaryFolder({ 'main.svc': failing() });
-  const run = await runSvc(['test', 'main.svc'], {}, cwd);
-  expect({ ...run, stdout: timeless(run.stdout) }).toEqual({ code: 1, stdout: REPORT, stderr: expect.any(String) });
-});
-
-test('failures of every kind are reported as JSON', async () => {
-  const cwd = temporaryFolder({ 'main.svc': failing() });
-  const { code, stdout } = await runSvc(['test', 'main.svc', '--format', 'json'], {}, cwd);
-  expect(code).toBe(1);
-  const { tests, ...summary } = JSON.parse(stdout) as {
-    readonly tests: readonly { readonly runs: readonly object[] }[];
-  };
-  expect(summary).toMatchObject({ passed: 1, failed: 6, not_run: 0, functions_without_test: [] });
-  expect(tests.map(({ runs: [run] }) => run)).toMatchObject([
-    { status: 'passed', value: { name: 'Ada', age: 36 }, input_tokens: 7, output_tokens: 3 },
-    { status: 'failed', conditions: [{ kind: 'assert', label: 'bob', status: 'failed' }], reply: PERSON },
-    { status: 'failed', conditions: [{ kind: 'assert', status: 'failed' }] },
-    { status: 'failed', conditions: [{ kind: 'check', label: 'young', status: 'failed' }] },
-    {
-      status: 'error',
-      failure: { code: 'client_error' },
-      prompt: [{ role: 'system', parts: [{ text: expect.stringMatching(/^Read: e/u) }] }],
-    },
-    { status: 'failed', failure: { code: 'validation_failure' }, reply: 'I < "you" & me' },
-    { status: 'error', failure: { code: 'missing_credential' } },
-  ]);
-});
-
-const hasPython = spawnSync('python3', ['-c', 'import xml.etree.ElementTree']).status === 0;
-
-interface XmlElement {
-  readonly tag: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly text: string;
-  readonly children: readonly XmlElement[];
-}
-
-/** Reads a document with the XML parser of Python, which is Expat. */
-function parseXml(text: string): XmlElement {
-  const script = `import sys, json, xml.etree.ElementTree as e
-def data(x): return {"tag": x.tag, "attributes": x.attrib, "text": x.text or "", "children": [data(c) for c in x]}
-print(json.dumps(data(e.fromstring(sys.stdin.buffer.read()))))`;
-  return JSON.parse(execFileSync('python3', ['-c', script], { input: text, encoding: 'utf8' })) as XmlElement;
-}
-
-test.skipIf(!hasPython)('failures of every kind are reported as JUnit, which an XML parser reads', async () => {
-  const cwd = temporaryFolder({ 'main.svc': failing() });
-  const { code, stdout } = await runSvc(['test', 'main.svc', '--format', 'junit'], {}, cwd);
-  expect(code).toBe(1);
-  const { tag, attributes, children } = parseXml(stdout);
-  expect(tag).toBe('testsuites');
-  expect(attributes).toMatchObject({ tests: '7', failures: '4', errors: '2', skipped: '0' });
-  expect(children.map((suite) => [suite.tag, suite.attributes['name'], suite.attributes['tests']])).toEqual([
-    ['testsuite', 'WithGood', '4'],
-    ['testsuite', 'WithBroken', '1'],
-    ['testsuite', 'WithSilly', '1'],
-    ['testsuite', 'WithLocked', '1'],
-  ]);
-  const cases = children.flatMap((suite) => suite.children);
-  expect(cases.map((one) => [one.attributes['name'], ...one.children.map((child) => child.tag)])).toEqual([
-    ['Right'],
-    ['WrongValue', 'failure', 'system-out'],
-    ['FailingAssert', 'failure', 'system-out'],
-    ['FailingCheck', 'failure', 'system-out'],
-    ['ProviderDown', 'error', 'system-out'],
-    ['InvalidReply', 'failure', 'system-out'],
-    ['MissingKey', 'error', 'system-out'],
-  ]);
-  expect(cases[2]).toMatchObject({
-    attributes: { classname: 'WithGood', file: 'main.svc', line: '57' },
-    children: [
-      {
-        attributes: {
-          message: '@@assert does not hold: this.age < 18 and this.name != ""',
-          type: 'condition',
-        },
-        text: '@@assert does not hold: this.age < 18 and this.name != ""',
-      },
-      {
-        text: 'value\n{\n  "name": "Ada",\n  "age": 36\n}\n\nprompt\n[system]\nRead: cAnswer in JSON using this schema:\n{\n  name: string,\n  age: int,\n}\n\nreply\n{"name": "Ada", "age": 36}',
-      },
-    ],
-  });
-  expect(cases[5]?.children[1]?.text).toContain('reply\nI < "you" & me');
-  expect(cases[6]?.children[0]?.attributes['type']).toBe('missing_credential');
-});
-
-test.skipIf(!hasPython)('a reply with control characters becomes valid XML', async () => {
-  const text = definitions('control', SIMPLE);
-  provider.at('control', reply('a\u0000\u0007\u001B[31m]]> \uD83D \uFFFF\r\nb'));
-  const { code, stdout } = await runSvc(
-    ['test', '--format', 'junit'],
-    { FAKE_KEY: KEY },
-    temporaryFolder({ 'svc_src/main.svc': text }),
-  );
-  expect(code).toBe(1);
-  expect(parseXml(stdout).children[0]?.children[0]?.children[1]?.text).toContain(
-    'reply\na\u00B7\u00B7\u00B7[31m]]> \uFFFD \uFFFD\nb',
-  );
-});
-
 const hasNamespaces = spawnSync('unshare', ['-rn', 'true']).status === 0;
 
 test('recorded replies replace the provider and the key; a changed prompt is not sent', async () => {
-  const text = definitions(
+  const text = personReader(
+    provider,
     'recorded',
     `${SIMPLE}test Secret {
   functions [Read]
@@ -373,54 +62,6 @@ test('recorded replies replace the provider and the key; a changed prompt is not
   expect(provider.requests).toEqual([]);
 });
 
-test('a reply that was corrected is recorded as the reply to the prompt of the test', async () => {
-  const policy = 'retry_policy Correcting {\n  on_invalid_reply 1\n}\n';
-  const text = definitions('corrected', SIMPLE).replace('options {', 'retry_policy Correcting\n  options {');
-  const cwd = temporaryFolder({ 'svc_src/main.svc': policy + text });
-  provider.clear();
-  provider.script(reply('{"name": "Ada"}'), reply(PERSON));
-  expect(await runSvc(['test', '--record', 'replies'], { FAKE_KEY: KEY }, cwd)).toMatchObject({ code: 0 });
-  expect(provider.requests).toHaveLength(2);
-  const [file = ''] = readdirSync(join(cwd, 'replies'));
-  expect(JSON.parse(readFileSync(join(cwd, 'replies', file), 'utf8'))).toMatchObject({
-    replies: [{ text: PERSON, input_tokens: 14, output_tokens: 6 }],
-  });
-  provider.clear();
-  const replayed = await runSvc(['test', '--replay', 'replies', '--format', 'json'], {}, cwd);
-  expect(replayed).toMatchObject({ code: 0, stderr: '' });
-  expect(provider.requests).toEqual([]);
-});
-
-test('repetitions have a pass rate', async () => {
-  const text = definitions('sometimes', SIMPLE);
-  const cwd = temporaryFolder({ 'svc_src/main.svc': text });
-  const flags = ['test', '--repeat', '4', '--parallel', '1', '--no-dotenv'];
-  const behaviours = [reply(PERSON), reply('no'), reply(PERSON), reply(PERSON)];
-  provider.script(...behaviours);
-  const strict = await runSvc(flags, { FAKE_KEY: KEY }, cwd);
-  expect(strict.code).toBe(1);
-  expect(timeless(strict.stdout)).toMatch(/^FAIL Read::Simple {2}3 of 4 passed \(75%\) {2}0 ms\n/u);
-  provider.script(...behaviours);
-  const lenient = await runSvc([...flags, '--pass-rate', '75%'], { FAKE_KEY: KEY }, cwd);
-  expect(lenient.code).toBe(0);
-  expect(timeless(lenient.stdout)).toBe(
-    'pass Read::Simple  3 of 4 passed (75%)  0 ms\n\n1 test: 1 passed, 0 failed, in 0 ms\n',
-  );
-});
-
-test('no more than the allowed number of calls run at once', async () => {
-  const tests = Array.from({ length: 6 }, (_, at) => `test T${at} {\n  functions [Read]\n  args { text "${at}" }\n}\n`);
-  const text = definitions('parallel', tests.join(''));
-  let most = 0;
-  provider.at('parallel', async (request, wire) => {
-    most = Math.max(most, provider.unanswered);
-    await reply(PERSON, { latencyMs: 50 })(request, wire);
-  });
-  const cwd = temporaryFolder({ 'svc_src/main.svc': text });
-  expect(await runSvc(['test', '--parallel', '2'], { FAKE_KEY: KEY }, cwd)).toMatchObject({ code: 0 });
-  expect(most).toBe(2);
-});
-
 /** Starts `svc test` and collects its output. */
 function startTests(cwd: string, args: readonly string[]) {
   const env = { PATH: process.env['PATH'] ?? '', FAKE_KEY: KEY };
@@ -438,7 +79,7 @@ test('an interrupt cancels the calls and reports the tests that ran', async () =
   const tests = ['Quick', 'Hanging', 'Waiting'].map(
     (name) => `test ${name} {\n  functions [Read]\n  args { text "${name}" }\n}\n`,
   );
-  const text = definitions('hangs', tests.join(''));
+  const text = personReader(provider, 'hangs', tests.join(''));
   provider.at('hangs', (request, wire) => (request.body.includes('Quick') ? reply(PERSON)(request, wire) : undefined));
   provider.clear();
   const { child, output, closed } = startTests(temporaryFolder({ 'svc_src/main.svc': text }), ['--parallel', '1']);
@@ -454,7 +95,7 @@ not run Read::Waiting
 });
 
 test('--watch runs the tests again when a file changes, also after an error', async () => {
-  const cwd = temporaryFolder({ 'svc_src/main.svc': definitions('watched', SIMPLE) });
+  const cwd = temporaryFolder({ 'svc_src/main.svc': personReader(provider, 'watched', SIMPLE) });
   const file = join(cwd, 'svc_src/main.svc');
   const { child, output, closed } = startTests(cwd, ['--watch']);
   const runs = (): number => output().split('press Ctrl+C to stop').length - 1;
@@ -462,7 +103,7 @@ test('--watch runs the tests again when a file changes, also after an error', as
   appendFileSync(file, 'class {\n');
   await expect.poll(runs).toBe(2);
   expect(output()).toContain('no test ran.');
-  writeFileSync(file, definitions('watched', SIMPLE.replace('36 }}', '37 }}')));
+  writeFileSync(file, personReader(provider, 'watched', SIMPLE.replace('36 }}', '37 }}')));
   await expect.poll(runs).toBe(3);
   expect(timeless(output())).toContain('1 test: 0 passed, 1 failed, in 0 ms');
   child.kill('SIGINT');

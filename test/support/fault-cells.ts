@@ -44,11 +44,6 @@ export function cellsOf(fault: UpstreamFault): readonly FaultCell[] {
   return MODES.flatMap((mode) => STRATEGIES.map((strategy) => ({ fault, mode, strategy })));
 }
 
-/** The cells of a row without a second attempt. */
-export function cellsAlone(fault: UpstreamFault): readonly FaultCell[] {
-  return MODES.map((mode) => ({ fault, mode, strategy: 'Alone' }));
-}
-
 /** A limit that ends no fault. */
 const LONG_LIMIT_MS = 120_000;
 

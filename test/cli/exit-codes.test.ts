@@ -1,0 +1,84 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { ROOT } from '../architecture/source-files.ts';
+import { blocksOf } from '../support/documented-page.ts';
+import { freePort } from '../support/free-port.ts';
+import { inEmptyDirectory, svc } from './command-line.ts';
+
+/** Runs a command line for every exit code in docs/cli.md. */
+const PAGE = readFileSync(join(ROOT, 'docs/cli.md'), 'utf8');
+
+/** The commands of which the page has an example. */
+const COMMANDS = blocksOf(PAGE).map(({ code }) => code.split(' ')[1]?.trim() ?? '');
+
+const ONE = `function F() -> string {
+  client C
+  prompt #"hi"#
+}
+client<llm> C {
+  provider offline
+  options {
+    reply "no"
+  }
+}
+test T {
+  functions [F]
+  args {}
+  @@assert({{ this == "yes" }})
+}
+`;
+
+/** Command lines that exit with 1, one for each reason in the table. `PORT` is one on which nothing listens. */
+const FAILURES = [
+  ['init', 'init'],
+  ['check', 'check broken'],
+  ['check', 'check missing'],
+  ['test', 'test'],
+  ['fmt', 'fmt broken'],
+  ['fmt', 'fmt --check unformatted'],
+  ['keys', 'keys create a --keys missing/keys.yaml'],
+  ['healthcheck', 'healthcheck --port PORT'],
+  ['logs', 'logs missing.log'],
+  ['batch', 'batch F --in rows.jsonl --out answers.jsonl'],
+  ['openapi', 'openapi broken'],
+  ['types', 'types broken'],
+  ['types', 'types --out missing/svc.d.ts'],
+] as const;
+
+/** test/e2e/refuses-to-start.test.ts starts them: from the sources, each start of their compile thread takes seconds. */
+const SERVERS = ['dev', 'serve'];
+
+inEmptyDirectory();
+
+beforeEach(() => {
+  for (const name of ['svc_src', 'broken', 'unformatted']) mkdirSync(name);
+  writeFileSync('svc_src/main.svc', ONE);
+  writeFileSync('rows.jsonl', '{"unknown": 1}\n');
+  writeFileSync('broken/main.svc', 'function {');
+  writeFileSync('unformatted/main.svc', ONE.replace('  client C', 'client    C'));
+});
+
+test('the table of exit codes lists every command that can fail', () => {
+  const rows = [...PAGE.slice(PAGE.indexOf('## Exit codes')).matchAll(/^\| `(\w+)` \|/gmu)].map(
+    ([, name = '']) => name,
+  );
+  expect([...new Set([...SERVERS, ...FAILURES.map(([name]) => name)])].toSorted()).toEqual(rows.toSorted());
+  expect(COMMANDS.toSorted()).toEqual([...rows, 'help'].toSorted());
+});
+
+test.each(FAILURES)('svc %s exits with 1 where the page states it: svc %s', async (_, line) => {
+  const args = line.replace('PORT', String(await freePort())).split(' ');
+  expect((await svc(...args)).code).toBe(1);
+});
+
+test.each(COMMANDS)('svc %s exits with 2 for an unknown flag', async (name) => {
+  expect((await svc(name, '--nope')).code).toBe(2);
+});
+
+test('svc test exits with 2 if no test ran, and every command for a variable with a wrong value', async () => {
+  expect((await svc('test', 'broken')).code).toBe(2);
+  vi.stubEnv('SVC_PORT', 'x');
+  expect((await svc('check')).code).toBe(2);
+  vi.unstubAllEnvs();
+});

@@ -50,3 +50,19 @@ export function entryValue(entries: readonly EntryNode[], key: string): ValueNod
 export function lastEntries(entries: readonly EntryNode[]): readonly EntryNode[] {
   return [...new Map(entries.map((entry) => [entry.key.text, entry])).values()];
 }
+
+/** Returns whether a test can pass the value: expressions and template calls are not values. */
+export function isReadable(value: ValueNode | undefined): boolean {
+  switch (value?.kind) {
+    case 'list':
+      return value.items.every(isReadable);
+    case 'map':
+      return value.broken !== true && value.entries.every((entry) => isReadable(entry.value));
+    case 'expression':
+    case 'broken':
+    case undefined:
+      return false;
+    default:
+      return true;
+  }
+}

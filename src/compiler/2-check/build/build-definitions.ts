@@ -1,11 +1,10 @@
-import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { resolveValue, variablesIn } from '../../../schema/client.ts';
 import type { FunctionExample, FunctionType, ParameterType, TemplateStringType } from '../../../schema/function.ts';
 import type { Definitions } from '../../../schema/program.ts';
 import type { Template } from '../../../schema/template.ts';
 import type { ClassType, EnumType, EnumValueType, FieldType } from '../../../schema/type.ts';
 import type {
   ClassNode,
-  EntryNode,
   EnumNode,
   EnumValueNode,
   FieldNode,
@@ -13,14 +12,13 @@ import type {
   ParameterNode,
   TemplateStringNode,
   TestNode,
-  ValueNode,
 } from '../../1-parse/syntax-nodes.ts';
 import type { Variables } from '../../compile-options.ts';
 import type { CheckContext } from '../check-context.ts';
-import { attributeString, entryValue, hasAttribute, stringOf } from '../node-values.ts';
+import { attributeString, entryValue, hasAttribute, isReadable, lastEntries, stringOf } from '../node-values.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { argumentMismatch } from '../value-mismatch.ts';
-import { buildClient, buildRetryPolicy } from './build-client.ts';
+import { buildClient, buildEntry, buildRetryPolicy } from './build-client.ts';
 import { TypeBuilder } from './build-type.ts';
 
 /**
@@ -37,7 +35,7 @@ export function buildDefinitions(context: CheckContext): Definitions {
     aliases: recursive.map((node) => ({
       name: node.name.text,
       type: types.alias(node.name.text),
-      ...(node.documentation !== undefined && { documentation: node.documentation }),
+      ...documented(node),
     })),
     functions: [...scope.functions.values()].map((node) => buildFunction(node, types, context)),
     templateStrings: [...scope.templateStrings.values()].map((node) => buildTemplateString(node, types, context)),
@@ -49,14 +47,13 @@ export function buildDefinitions(context: CheckContext): Definitions {
 // --- functions -------------------------------------------------------------------------------------------------------
 
 function buildFunction(node: FunctionNode, types: TypeBuilder, context: CheckContext): FunctionType {
-  const { documentation } = node;
   return {
     name: node.name.text,
     parameters: buildParameters(node.parameters, types),
     returns: types.build(node.returns, node.returnAttributes),
     client: stringOf(entryValue(node.entries, 'client')) ?? '',
     prompt: promptOf(node, context),
-    ...(documentation !== undefined && { documentation }),
+    ...documented(node),
     examples: (context.scope.testsOf.get(node.name.text) ?? []).flatMap((test) => exampleOf(test, node, context.scope)),
   };
 }
@@ -82,44 +79,12 @@ function promptOf(node: FunctionNode, context: CheckContext): Template {
  */
 function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): readonly FunctionExample[] {
   const args = entryValue(test.entries, 'args');
-  if (args?.kind !== 'map' || args.broken === true) return [];
+  if (args?.kind !== 'map' || !isReadable(args)) return [];
   if (args.entries.some((entry) => argumentMismatch(entry, node, scope) !== undefined)) return [];
-  const plain = plainEntries(args.entries);
-  return plain === undefined ? [] : [{ name: test.name.text, args: plain }];
-}
-
-/** Returns the entries as a JSON object, or undefined if one of them is not plain JSON. */
-function plainEntries(entries: readonly EntryNode[]): JsonObject | undefined {
-  const values = entries.map((entry) => [entry.key.text, plainValue(entry.value)] as const);
-  const plain = values.filter((pair): pair is readonly [string, JsonValue] => pair[1] !== undefined);
-  return plain.length === values.length ? Object.fromEntries(plain) : undefined;
-}
-
-function plainValue(node: ValueNode | undefined): JsonValue | undefined {
-  switch (node?.kind) {
-    case 'string':
-    case 'raw-string':
-      return stringOf(node);
-    case 'number':
-    case 'boolean':
-      return node.value;
-    case 'null':
-      return null;
-    case 'list':
-      return plainItems(node.items);
-    case 'map':
-      return plainEntries(node.entries);
-    case 'env':
-    case 'expression':
-    case 'broken':
-    case undefined:
-      return undefined;
-  }
-}
-
-function plainItems(items: readonly ValueNode[]): readonly JsonValue[] | undefined {
-  const values = items.map(plainValue).filter((value) => value !== undefined);
-  return values.length === items.length ? values : undefined;
+  const entries = lastEntries(args.entries).map(buildEntry);
+  if (entries.some(({ value }) => variablesIn(value).length > 0)) return [];
+  const plain = entries.map(({ key, value }) => [key, resolveValue(value, () => null)] as const);
+  return [{ name: test.name.text, args: Object.fromEntries(plain) }];
 }
 
 // --- classes and enums -----------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 import type { TestType } from '../../../schema/test.ts';
 import type { AttributeNode, EntryNode, TestNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
-import { entryValue, isConstraint, lastEntries } from '../node-values.ts';
+import { entryValue, isConstraint, isReadable, lastEntries } from '../node-values.ts';
 import { testedFunctions } from '../scope.ts';
 import { buildEntry } from './build-client.ts';
 
@@ -32,22 +32,6 @@ function unreadablePart(
   const entry = entries.find(({ value }) => !isReadable(value));
   if (entry !== undefined) return `the argument "${entry.key.text}"`;
   return node.broken === true ? 'a part of the block' : undefined;
-}
-
-/** Returns whether a test can pass the value: expressions and template calls are not values. */
-function isReadable(value: ValueNode | undefined): boolean {
-  switch (value?.kind) {
-    case 'list':
-      return value.items.every(isReadable);
-    case 'map':
-      return value.broken !== true && value.entries.every((entry) => isReadable(entry.value));
-    case 'expression':
-    case 'broken':
-    case undefined:
-      return false;
-    default:
-      return true;
-  }
 }
 
 /** A test without one of its conditions could pass by mistake. */

@@ -18,27 +18,29 @@ import { openApiSchema, schemaRef } from './dialect.ts';
 const TEXT: JsonObject = { type: 'string' };
 
 /** The schemas that svc adds to those of the definitions; each gets a name that no definition has. */
-const OWN_SCHEMAS = [
-  'SvcError',
-  'SvcOptions',
-  'SvcReplyOptions',
-  'SvcWarning',
-  'SvcMeta',
-  'SvcExplanation',
-  'SvcClientRegistry',
-  'SvcClient',
-  'SvcCheck',
-  'SvcStreamReset',
-  'SvcStreamReasoning',
-  'SvcMediaUrl',
-  'SvcMediaBase64',
-  'SvcImage',
-  'SvcAudio',
-  'SvcPdf',
-  'SvcVideo',
-] as const;
+const OWN_SCHEMAS = {
+  SvcError: errorSchema,
+  SvcOptions: optionsSchema,
+  SvcReplyOptions: () =>
+    described(closed(REPLY_OPTIONS, []), 'Options for the value of a reply. All of them are optional.'),
+  SvcWarning: warningSchema,
+  SvcMeta: metaSchema,
+  SvcExplanation: explanationSchema,
+  SvcClientRegistry: clientRegistrySchema,
+  SvcClient: clientSchema,
+  SvcCheck: checkSchema,
+  SvcStreamReset: resetSchema,
+  SvcStreamReasoning: () =>
+    described(objectSchema({ reasoning: TEXT }), 'More of the reasoning, if the request includes it.'),
+  SvcMediaUrl: () => withoutNullKeys(MEDIA_BY_URL),
+  SvcMediaBase64: () => withoutNullKeys(MEDIA_INLINE),
+  SvcImage: (own) => mediaSchema(own, 'An image, by URL or inline.'),
+  SvcAudio: (own) => mediaSchema(own, 'Audio, by URL or inline.'),
+  SvcPdf: (own) => mediaSchema(own, 'A PDF document, by URL or inline.'),
+  SvcVideo: (own) => mediaSchema(own, 'A video, by URL or inline.'),
+} satisfies Readonly<Record<string, (own: OwnSchemas) => JsonObject>>;
 
-export type OwnSchema = (typeof OWN_SCHEMAS)[number];
+export type OwnSchema = keyof typeof OWN_SCHEMAS;
 
 const MEDIA_SCHEMAS: Readonly<Record<MediaKind, OwnSchema>> = {
   image: 'SvcImage',
@@ -47,20 +49,14 @@ const MEDIA_SCHEMAS: Readonly<Record<MediaKind, OwnSchema>> = {
   video: 'SvcVideo',
 };
 
-const MEDIA_TEXTS = {
-  SvcImage: 'An image, by URL or inline.',
-  SvcAudio: 'Audio, by URL or inline.',
-  SvcPdf: 'A PDF document, by URL or inline.',
-  SvcVideo: 'A video, by URL or inline.',
-};
-
 /** Names and contents of svc's own schemas in one document. */
 export class OwnSchemas {
   readonly #names: ReadonlyMap<OwnSchema, string>;
   readonly #used = new Set<OwnSchema>();
 
   constructor(allocator: NameAllocator) {
-    this.#names = new Map(OWN_SCHEMAS.map((name) => [name, allocator.allocate(name)]));
+    const names = Object.keys(OWN_SCHEMAS) as readonly OwnSchema[];
+    this.#names = new Map(names.map((name) => [name, allocator.allocate(name)]));
   }
 
   /** A reference; the document gets the schema that it names. */
@@ -77,90 +73,59 @@ export class OwnSchemas {
   entries(): ReadonlyArray<readonly [string, JsonObject]> {
     const entries: Array<readonly [string, JsonObject]> = [];
     for (const name of this.#used) {
-      entries.push([this.#names.get(name) ?? name, openApiSchema(this.#schema(name), () => undefined)]);
+      entries.push([this.#names.get(name) ?? name, openApiSchema(OWN_SCHEMAS[name](this), () => undefined)]);
     }
     return entries;
   }
+}
 
-  #schema(name: OwnSchema): JsonObject {
-    switch (name) {
-      case 'SvcError':
-        return errorSchema();
-      case 'SvcOptions':
-        return this.#options();
-      case 'SvcReplyOptions':
-        return described(closed(REPLY_OPTIONS, []), 'Options for the value of a reply. All of them are optional.');
-      case 'SvcWarning':
-        return warningSchema();
-      case 'SvcMeta':
-        return metaSchema();
-      case 'SvcExplanation':
-        return explanationSchema();
-      case 'SvcClientRegistry':
-        return this.#clientRegistry();
-      case 'SvcClient':
-        return clientSchema();
-      case 'SvcCheck':
-        return checkSchema();
-      case 'SvcStreamReset':
-        return resetSchema();
-      case 'SvcStreamReasoning':
-        return described(objectSchema({ reasoning: TEXT }), 'More of the reasoning, if the request includes it.');
-      case 'SvcMediaUrl':
-        return withoutNullKeys(MEDIA_BY_URL);
-      case 'SvcMediaBase64':
-        return withoutNullKeys(MEDIA_INLINE);
-      case 'SvcImage':
-      case 'SvcAudio':
-      case 'SvcPdf':
-      case 'SvcVideo':
-        return described(anyOf([this.ref('SvcMediaUrl'), this.ref('SvcMediaBase64')]), MEDIA_TEXTS[name]);
-    }
-  }
+function optionsSchema(own: OwnSchemas): JsonObject {
+  const properties = {
+    client: described(TEXT, 'The client that answers this request: a name, or a `provider/model` shorthand.'),
+    client_registry: own.ref('SvcClientRegistry'),
+    env: described(
+      { type: 'object', additionalProperties: nullable(TEXT) },
+      'Environment variables for this request alone; null removes one.',
+    ),
+    tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
+    route_key: described(
+      { ...TEXT, minLength: 1, maxLength: 256 },
+      'Calls with the same key reach the same member of a round-robin client.',
+    ),
+    cache: described(
+      closed({ ttl: described(TEXT, 'Such as `30s`, `10m` or `24h`; `0` for no cache.') }, ['ttl']),
+      'Returns the answer of an equal call for this time, instead of the time in the options of the client. Needs `--cache` on the server.',
+    ),
+    ...REPLY_OPTIONS,
+    include: described(
+      { type: 'array', items: choice(['warnings', ...Object.keys(META_PROPERTIES)]) },
+      'Parts of the answer in addition to the value: `warnings`, what the value lacks, and members of `SvcMeta`. A call with any part returns `{"result": …, "meta": {…}}`. `raw`, `reasoning` and `prompt` need `--expose-prompts` on the server.',
+    ),
+  };
+  return described(
+    closed(properties, []),
+    'Options of one request. All of them are optional. `__svc_options__` is another name for the same object.',
+  );
+}
 
-  #options(): JsonObject {
-    const properties = {
-      client: described(TEXT, 'The client that answers this request: a name, or a `provider/model` shorthand.'),
-      client_registry: this.ref('SvcClientRegistry'),
-      env: described(
-        { type: 'object', additionalProperties: nullable(TEXT) },
-        'Environment variables for this request alone; null removes one.',
-      ),
-      tags: described({ type: 'object', additionalProperties: TEXT }, 'Strings that the prompt reads as `ctx.tags`.'),
-      route_key: described(
-        { ...TEXT, minLength: 1, maxLength: 256 },
-        'Calls with the same key reach the same member of a round-robin client.',
-      ),
-      cache: described(
-        closed({ ttl: described(TEXT, 'Such as `30s`, `10m` or `24h`; `0` for no cache.') }, ['ttl']),
-        'Returns the answer of an equal call for this time, instead of the time in the options of the client. Needs `--cache` on the server.',
-      ),
-      ...REPLY_OPTIONS,
-      include: described(
-        { type: 'array', items: choice(['warnings', ...Object.keys(META_PROPERTIES)]) },
-        'Parts of the answer in addition to the value: `warnings`, what the value lacks, and members of `SvcMeta`. A call with any part returns `{"result": …, "meta": {…}}`. `raw`, `reasoning` and `prompt` need `--expose-prompts` on the server.',
-      ),
-    };
-    return described(
-      closed(properties, []),
-      'Options of one request. All of them are optional. `__svc_options__` is another name for the same object.',
-    );
-  }
+function clientRegistrySchema(own: OwnSchemas): JsonObject {
+  const properties = {
+    primary: described(
+      TEXT,
+      'The client that answers: one of this registry, one of the definitions, or `provider/model`.',
+    ),
+    fallback: described({ type: 'array', items: TEXT }, 'Clients to try in order after the primary one.'),
+    clients: described(
+      { type: 'array', items: own.ref('SvcClient') },
+      'Clients for this request alone; one with the name of a defined client replaces it.',
+    ),
+  };
+  return closed(properties, []);
+}
 
-  #clientRegistry(): JsonObject {
-    const properties = {
-      primary: described(
-        TEXT,
-        'The client that answers: one of this registry, one of the definitions, or `provider/model`.',
-      ),
-      fallback: described({ type: 'array', items: TEXT }, 'Clients to try in order after the primary one.'),
-      clients: described(
-        { type: 'array', items: this.ref('SvcClient') },
-        'Clients for this request alone; one with the name of a defined client replaces it.',
-      ),
-    };
-    return closed(properties, []);
-  }
+/** The two forms of a media value. */
+function mediaSchema(own: OwnSchemas, text: string): JsonObject {
+  return described(anyOf([own.ref('SvcMediaUrl'), own.ref('SvcMediaBase64')]), text);
 }
 
 const REPLY_OPTIONS = {

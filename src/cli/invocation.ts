@@ -1,10 +1,7 @@
 import { existsSync } from 'node:fs';
-import { Option } from 'commander';
-import type { Command } from 'commander';
-import { SETTINGS } from '../config/config.ts';
-import type { Config, SettingKey, SettingValues } from '../config/config.ts';
-import { badValue, loadConfig } from '../config/load-config.ts';
-import type { CommandDefaults } from '../config/load-config.ts';
+import { Option, type Command } from 'commander';
+import { SETTINGS, type Config, type SettingKey, type SettingValues } from '../config/config.ts';
+import { badValue, loadConfig, type CommandDefaults } from '../config/load-config.ts';
 import type { Setting } from '../config/setting.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 

@@ -1,14 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { SETTINGS } from '../config/config.ts';
-import type { SettingKey } from '../config/config.ts';
+import { SETTINGS, type SettingKey } from '../config/config.ts';
 import { ProcessSignals } from '../server/process-signals.ts';
 import { redactShapes } from '../logging/credential-shapes.ts';
 import { BATCH_OPTIONS } from './batch-options.ts';
-import { addSettings, createInvocation } from './invocation.ts';
-import type { Invocation, Presets } from './invocation.ts';
+import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
-import { reportProblem } from './terminal.ts';
-import type { ExitCode, Terminal, TerminalStream } from './terminal.ts';
+import { reportProblem, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
 import { TEST_OPTIONS } from './test-options.ts';
 import { usageProblem } from './usage-problem.ts';
 

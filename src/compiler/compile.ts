@@ -1,5 +1,4 @@
-import { compareDiagnostics } from '../diagnostics/diagnostic.ts';
-import type { Diagnostic } from '../diagnostics/diagnostic.ts';
+import { compareDiagnostics, type Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import type { Definitions, Program } from '../schema/program.ts';
 import type { TestType } from '../schema/test.ts';

@@ -2,8 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'dotenv';
 import { credentialsIn, SHORTEST_SECRET } from '../base/credentials-in.ts';
 import { codeOf } from '../base/invariant.ts';
-import { err, ok } from '../base/result.ts';
-import type { Result } from '../base/result.ts';
+import { err, ok, type Result } from '../base/result.ts';
 import { exportSecrets } from './telemetry-settings.ts';
 
 export type EnvironmentVariables = Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 import { DURATION_RULE, durationMs, numberWithUnit } from '../base/duration.ts';
-import { err, ok } from '../base/result.ts';
-import type { Result } from '../base/result.ts';
+import { err, ok, type Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
 
 /** Parses the text of a setting. The failure completes the sentence `--port is "x", but must be …`. */

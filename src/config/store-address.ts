@@ -1,6 +1,5 @@
 import { percentDecoded } from '../base/percent-encoding.ts';
-import { err, ok } from '../base/result.ts';
-import type { Result } from '../base/result.ts';
+import { err, ok, type Result } from '../base/result.ts';
 
 /** Where the shared store is, and how svc logs in. */
 export interface StoreAddress {

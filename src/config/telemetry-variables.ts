@@ -1,6 +1,5 @@
 import { percentDecoded } from '../base/percent-encoding.ts';
-import { err, ok } from '../base/result.ts';
-import type { Result } from '../base/result.ts';
+import { err, ok, type Result } from '../base/result.ts';
 import { keyword, wholeNumber, yesOrNo, type ParseValue } from './setting-values.ts';
 
 /** A standard variable of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, type Dirent } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDefinitionFile, isIgnoredDirectory } from '../compiler/read-sources.ts';
 
@@ -77,16 +77,12 @@ function stateOf(path: string): PathState | undefined {
   }
 }
 
-function entriesOf(directory: string): ReturnType<typeof readDirectory> {
+function entriesOf(directory: string): readonly Dirent[] {
   try {
-    return readDirectory(directory);
+    return readdirSync(directory, { withFileTypes: true });
   } catch {
     return [];
   }
-}
-
-function readDirectory(directory: string) {
-  return readdirSync(directory, { withFileTypes: true });
 }
 
 /** The paths of the files in which two snapshots differ, sorted. */

@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty';
-import { pino } from 'pino';
-import type { Logger as Pino } from 'pino';
+import { pino, type Logger as Pino } from 'pino';
 import { wantsColour } from '../config/environment.ts';
 import type { Config } from '../config/config.ts';
 import { LogSink } from './log-sink.ts';

@@ -2,8 +2,7 @@ import { tenths } from '../base/amounts.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { Redactor } from './redactor.ts';
-import { requestSecrets } from './request-secrets.ts';
-import type { RequestSecrets } from './request-secrets.ts';
+import { requestSecrets, type RequestSecrets } from './request-secrets.ts';
 
 /** The facts about one finished request. Only the first five are always known. */
 export interface RequestEntry {

@@ -1,5 +1,4 @@
-import { decodeOnce, plainText } from './decoded-text.ts';
-import type { DecodedText } from './decoded-text.ts';
+import { decodeOnce, plainText, type DecodedText } from './decoded-text.ts';
 
 /** A sequence of bytes that reveals a part of a secret. */
 export interface SecretForm {

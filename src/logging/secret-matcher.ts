@@ -1,7 +1,5 @@
-import { decodeOnce, plainText } from './decoded-text.ts';
-import type { DecodedText } from './decoded-text.ts';
-import { FOLD, formsOf, MOST_LEVELS, SKIPPED } from './secret-forms.ts';
-import type { SecretForm } from './secret-forms.ts';
+import { decodeOnce, plainText, type DecodedText } from './decoded-text.ts';
+import { FOLD, formsOf, MOST_LEVELS, SKIPPED, type SecretForm } from './secret-forms.ts';
 
 /** A part of a text, from the first character up to the one before `end`. */
 export interface TextRange {

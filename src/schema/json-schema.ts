@@ -1,5 +1,4 @@
-import { canonicalJson } from '../base/json.ts';
-import type { JsonObject, JsonValue } from '../base/json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { Constraint } from './constraint.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import type { FunctionType } from './function.ts';

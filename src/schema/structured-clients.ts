@@ -1,5 +1,4 @@
-import type { JsonValue } from '../base/json.ts';
-import { isJsonObject, ownValue } from '../base/json.ts';
+import { isJsonObject, ownValue, type JsonValue } from '../base/json.ts';
 import { resolveValue, strategyMembers, type ClientType } from './client.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import type { FunctionType } from './function.ts';

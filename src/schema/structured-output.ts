@@ -1,6 +1,5 @@
 import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
-import { err, ok } from '../base/result.ts';
-import type { Result } from '../base/result.ts';
+import { err, ok, type Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
 import type { DefinitionIndex } from './definition-index.ts';
 import type { FunctionType } from './function.ts';

@@ -3,10 +3,8 @@ import { formatGithub, formatJson, formatSarif } from '../../diagnostics/report-
 import { compileOptions, readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
-import { prettyReport, summaryLine } from '../pretty-report.ts';
-import type { SummaryInput } from '../pretty-report.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode } from '../terminal.ts';
+import { prettyReport, summaryLine, type SummaryInput } from '../pretty-report.ts';
+import { reportProblem, type ExitCode } from '../terminal.ts';
 
 /** `svc check`: reports every problem of the definition files, for people, editors or CI. Returns 1 if one is an error. */
 export function checkCommand({ config, options, terminal }: Invocation): ExitCode {

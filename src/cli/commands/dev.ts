@@ -7,8 +7,7 @@ import { DevReporter } from '../dev-reporter.ts';
 import type { Invocation } from '../invocation.ts';
 import { CompiledProgram, ProgramCompiler } from '../program-compiler.ts';
 import type { ServeProcess } from '../serve-program.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode } from '../terminal.ts';
+import { reportProblem, type ExitCode } from '../terminal.ts';
 
 /**
  * `svc dev`: serves with one worker, and reloads the definitions whenever a file is saved. Definitions with errors are reported

@@ -5,8 +5,7 @@ import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport } from '../pretty-report.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 
 /**
  * `svc fmt`: formats every definition file, or with `--check` lists those that need it. Returns 1 if a file has a syntax

@@ -1,8 +1,7 @@
 import { get } from 'node:http';
 import { hostInUrl, isEveryInterface } from '../../config/listen-host.ts';
 import type { Invocation } from '../invocation.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode } from '../terminal.ts';
+import { reportProblem, type ExitCode } from '../terminal.ts';
 
 /** Docker's own limit is 30 s. A server that needs 3 s for a constant answer is not healthy. */
 const TIMEOUT_MS = 3000;

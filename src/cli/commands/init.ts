@@ -12,8 +12,7 @@ import { compileOptions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
 import { pageAddress } from '../../config/listen-host.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 
 /** The template without --template: the shortest one. */
 const FIRST_TEMPLATE = 'contact';

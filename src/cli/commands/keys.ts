@@ -4,8 +4,7 @@ import { replaceFile, writeFault } from '../../base/write-file.ts';
 import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
 import { yamlPackage } from '../../config/read-yaml.ts';
 import type { Invocation } from '../invocation.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode } from '../terminal.ts';
+import { reportProblem, type ExitCode } from '../terminal.ts';
 
 /** `svc keys create NAME`: prints a new key once, and the entry for the key file; `--keys FILE` adds the entry to the file. */
 export function keysCommand(invocation: Invocation): ExitCode {

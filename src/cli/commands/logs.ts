@@ -3,8 +3,7 @@ import { readFault } from '../../config/environment.ts';
 import { prettyLine } from '../../logging/pretty-line.ts';
 import { terminalLine } from '../../logging/terminal-line.ts';
 import type { Invocation } from '../invocation.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode } from '../terminal.ts';
+import { reportProblem, type ExitCode } from '../terminal.ts';
 
 /** `svc logs`: prints the JSON log lines of a server in the form of a terminal. Other lines stay unchanged. */
 export async function logsCommand(invocation: Invocation): Promise<ExitCode> {

@@ -4,8 +4,7 @@ import type { CompiledDefinitions } from '../compile-task.ts';
 import type { Invocation } from '../invocation.ts';
 import { CompiledProgram, ProgramCompiler } from '../program-compiler.ts';
 import type { ServeProcess } from '../serve-program.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode, Terminal } from '../terminal.ts';
+import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 
 /** `svc serve`: compiles, binds, then serves until a signal arrives. Binds nothing if a definition has an error. */
 export async function serveCommand(invocation: Invocation, serveProcess: ServeProcess): Promise<ExitCode> {

@@ -3,8 +3,7 @@ import { writeTypes } from '../../dev/types/write-types.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { compileOrReport } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
-import { reportProblem } from '../terminal.ts';
-import type { ExitCode } from '../terminal.ts';
+import { reportProblem, type ExitCode } from '../terminal.ts';
 
 /**
  * `svc types`: writes the TypeScript types of the definitions, and with `--watch` again after each save. Returns 1 if errors in

@@ -1,8 +1,7 @@
 import { deepFreeze } from '../../base/json.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
-import { programHash } from '../../schema/program.ts';
-import type { Definitions, Program } from '../../schema/program.ts';
+import { programHash, type Definitions, type Program } from '../../schema/program.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { emitOpenApi } from './openapi/emit-openapi.ts';
 

@@ -1,13 +1,10 @@
-import { _, Ajv, Name, stringify } from 'ajv';
-import type { Code, Format, KeywordCxt } from 'ajv';
+import { _, Ajv, Name, stringify, type Code, type Format, type KeywordCxt } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { invariant } from '../../base/invariant.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { OPTIONS_KEYS } from '../../base/options-keys.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import { JsonSchemas, MEDIA_BY_URL, MEDIA_INLINE } from '../../schema/json-schema.ts';
 import { ambiguousRecursiveTypes } from '../../schema/possible-members.ts';

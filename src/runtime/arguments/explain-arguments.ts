@@ -6,11 +6,9 @@ import type { FunctionType } from '../../schema/function.ts';
 import { literalFields, possibleMembers } from '../../schema/possible-members.ts';
 import { acceptsNull } from '../../schema/type-graph.ts';
 import type { FitsType, MediaKind, Type, UnionType } from '../../schema/type.ts';
-import { ViolationList } from '../../schema/violation.ts';
-import type { Violation } from '../../schema/violation.ts';
+import { ViolationList, type Violation } from '../../schema/violation.ts';
 import { found, names, quoted, wanted } from './argument-words.ts';
-import { pathStep, pathText } from '../../base/value-path.ts';
-import type { ValuePath } from '../../base/value-path.ts';
+import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
 
 /**
  * Deeper values are refused, so that no value can overflow the stack. Twice the depth of any request body (128): only

@@ -1,6 +1,5 @@
 import { credentialsIn } from '../../base/credentials-in.ts';
-import type { Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
@@ -11,18 +10,14 @@ import type { OptionTable, OptionValues } from '../../schema/providers/option-sh
 import type { HttpFacts, ProviderDescription, ReadOptions } from '../../schema/providers/provider-description.ts';
 import { structureOf } from '../../schema/structured-clients.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
-import { toClientOptions } from './client-options.ts';
-import type { ClientOptions } from './client-options.ts';
+import { toClientOptions, type ClientOptions } from './client-options.ts';
 import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
 import { CredentialRule, hidesPath, ownUrl } from './credential-rule.ts';
-import { readVariable } from './environment.ts';
-import type { CallEnvironment, VariableRead } from './environment.ts';
-import { hostRefusal } from './http/address-guard.ts';
-import type { AddressGuard } from './http/address-guard.ts';
+import { readVariable, type CallEnvironment, type VariableRead } from './environment.ts';
+import { hostRefusal, type AddressGuard } from './http/address-guard.ts';
 import type { Destination } from './http/connection-pools.ts';
-import { HttpModelClient } from './http-model-client.ts';
+import { HttpModelClient, type WireProtocol } from './http-model-client.ts';
 import { literalCredential } from './literal-credentials.ts';
-import type { WireProtocol } from './http-model-client.ts';
 import type { ModelClient } from './model-client.ts';
 import type { Connection, HttpProvider, MissingSecret, ProviderAccess, SecretGroup } from './providers/provider.ts';
 

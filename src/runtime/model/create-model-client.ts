@@ -1,6 +1,5 @@
 import { invariant } from '../../base/invariant.ts';
-import type { Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
 import type { OFFLINE } from '../../schema/providers/offline.ts';

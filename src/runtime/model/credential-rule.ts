@@ -1,12 +1,10 @@
-import type { Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import type { ClientType } from '../../schema/client.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { OptionTable } from '../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
-import type { CallEnvironment, VariableRead } from './environment.ts';
-import { readVariable, resolveOptions } from './environment.ts';
+import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './environment.ts';
 import { hostRefusal } from './http/address-guard.ts';
 import type { MissingSecret } from './providers/provider.ts';
 

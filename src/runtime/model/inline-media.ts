@@ -1,12 +1,10 @@
 import { mediaTypeOfName } from '../../base/media-types.ts';
 import { percentDecoded } from '../../base/percent-encoding.ts';
-import type { Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import type { MediaUrlHandling } from '../../schema/providers/provider-description.ts';
 import type { MediaKind } from '../../schema/type.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
-import type { FetchedMedia } from './http/fetch-media.ts';
-import type { MediaBudget } from './http/fetch-media.ts';
+import type { FetchedMedia, MediaBudget } from './http/fetch-media.ts';
 
 export type MediaHandling = (kind: MediaKind) => MediaUrlHandling;
 

@@ -1,6 +1,5 @@
 import type { OptionDescription, OptionTable, OptionValues, Shape } from './option-shapes.ts';
-import type { OptionRule } from './provider-description.ts';
-import { MEDIA_URL_HANDLINGS } from './provider-description.ts';
+import { MEDIA_URL_HANDLINGS, type OptionRule } from './provider-description.ts';
 import { STRUCTURED_OUTPUT_MODES } from './structured-output.ts';
 
 export const TEXT = { kind: 'text' } as const satisfies Shape;

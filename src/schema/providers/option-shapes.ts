@@ -1,8 +1,6 @@
-import type { JsonObject, JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { DURATION_RULE, durationMs } from '../../base/duration.ts';
-import { isJsonObject } from '../../base/json.ts';
-import type { Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { headerProblem } from './header.ts';
 

@@ -1,5 +1,4 @@
-import { ERRORS } from '../../schema/errors.ts';
-import type { ErrorCode } from '../../schema/errors.ts';
+import { ERRORS, type ErrorCode } from '../../schema/errors.ts';
 import type { Attempt, Failure } from '../../schema/failure.ts';
 import type { Redactor } from '../../logging/redactor.ts';
 import type { CallReport } from '../../runtime/call/runtime.ts';

@@ -4,8 +4,7 @@ import type { TemplateSource } from '../dedent.ts';
 import { ExpressionParser } from './expression-parser.ts';
 import { ParseContext, TokenReader } from './token-reader.ts';
 import { StatementParser } from './statement-parser.ts';
-import { tokenizeExpression } from './tokenize-expression.ts';
-import type { Chunk, TokenizeContext } from './tokenize-expression.ts';
+import { tokenizeExpression, type Chunk, type TokenizeContext } from './tokenize-expression.ts';
 import { unclosedBlock, unclosedTag } from '../../../diagnostics/catalogue/template.ts';
 
 /**

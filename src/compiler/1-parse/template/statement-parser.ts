@@ -18,9 +18,8 @@ import type {
   WithBinding,
 } from '../../../schema/template.ts';
 import { ExpressionParser } from './expression-parser.ts';
-import type { ParseContext } from './token-reader.ts';
+import { TokenReader, type ParseContext } from './token-reader.ts';
 import type { Chunk, TagChunk, Token } from './tokenize-expression.ts';
-import { TokenReader } from './token-reader.ts';
 
 /** The most nested blocks; the parser stops reading the template beyond it. */
 const MAX_BLOCKS = 100;

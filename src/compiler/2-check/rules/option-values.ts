@@ -1,14 +1,12 @@
 import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../../schema/providers/provider-description.ts';
-import { PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
-import type { Provider } from '../../../schema/providers/providers.ts';
+import { PROVIDER_DESCRIPTIONS, providerNamed, type Provider } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
-import type { OptionSite } from '../option-data.ts';
-import { entryData, siteOf } from '../option-data.ts';
+import { entryData, siteOf, type OptionSite } from '../option-data.ts';
 
 /**
  * The options of a client match the description of its provider. The runtime reads options with the same function, so

@@ -1,11 +1,9 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { FunctionType } from '../../../schema/function.ts';
-import { JsonSchemas, plainLiterals, VIEW_SUFFIX } from '../../../schema/json-schema.ts';
-import type { View } from '../../../schema/json-schema.ts';
+import { JsonSchemas, plainLiterals, VIEW_SUFFIX, type View } from '../../../schema/json-schema.ts';
 import type { ClassType, Type } from '../../../schema/type.ts';
-import { openApiSchema, openLists, REFERENCE, schemaRef } from './dialect.ts';
-import type { Referenced } from './dialect.ts';
+import { openApiSchema, openLists, REFERENCE, schemaRef, type Referenced } from './dialect.ts';
 import type { NameAllocator } from './name-allocator.ts';
 import type { OwnSchemas } from './own-schemas.ts';
 

@@ -1,5 +1,4 @@
-import { compareText } from '../../../base/json.ts';
-import type { JsonObject } from '../../../base/json.ts';
+import { compareText, type JsonObject } from '../../../base/json.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import { choice, objectSchema } from '../../../schema/json-schema.ts';
 import type { CompileOptions } from '../../compile-options.ts';

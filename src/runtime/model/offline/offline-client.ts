@@ -1,14 +1,12 @@
 import type { JsonValue } from '../../../base/json.ts';
-import { err, ok } from '../../../base/result.ts';
-import type { Result } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { PromptClient } from '../../../schema/message.ts';
 import type { OFFLINE } from '../../../schema/providers/offline.ts';
 import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import type { ModelReply } from '../wire/reply-format.ts';
 import type { ModelClient, ModelAttempt, ModelListener, ModelRequest } from '../model-client.ts';
-import { attemptFailure } from '../attempt-failure.ts';
-import type { AttemptFailure } from '../attempt-failure.ts';
+import { attemptFailure, type AttemptFailure } from '../attempt-failure.ts';
 import { sampleValue, seedOf } from './sample-value.ts';
 
 /** The replies of the offline provider: possible answers of a model to a call with these arguments. */

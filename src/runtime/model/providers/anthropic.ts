@@ -1,14 +1,12 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import type { MediaPart, Message } from '../../../schema/message.ts';
 import type { ANTHROPIC } from '../../../schema/providers/anthropic.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
 import { anthropicFormat, anthropicToolFormat } from '../wire/anthropic-format.ts';
 import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
-import { replyFormat, requestHeaders, requestPath } from './provider.ts';
-import type { ClientSetup, HttpProvider } from './provider.ts';
+import { replyFormat, requestHeaders, requestPath, type ClientSetup, type HttpProvider } from './provider.ts';
 import { withStructure } from './structured-members.ts';
 
 const API_VERSION = '2023-06-01';

@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as CredentialProviderIni from '@aws-sdk/credential-provider-ini';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
-import { AWS_KEY_VARIABLES } from '../../../schema/providers/aws-bedrock.ts';
-import type { AWS_BEDROCK } from '../../../schema/providers/aws-bedrock.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
+import { AWS_KEY_VARIABLES, type AWS_BEDROCK } from '../../../schema/providers/aws-bedrock.ts';
 import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import { fetchRoleCredentials, fetchWebIdentityCredentials, findAwsRole, findWebIdentity } from './aws-roles.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';
-import { DEFAULT_LIFE_MS, RenewedCredential } from './renewed-credential.ts';
-import type { Lease } from './renewed-credential.ts';
+import { DEFAULT_LIFE_MS, RenewedCredential, type Lease } from './renewed-credential.ts';
 
 /** The options of a client about its credentials. */
 type CredentialOptions = Pick<

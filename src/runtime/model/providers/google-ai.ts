@@ -1,14 +1,12 @@
 import { pathSegment } from '../../../base/percent-encoding.ts';
 import type { JsonObject } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import type { MediaPart, Message } from '../../../schema/message.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
 import { googleFormat } from '../wire/google-format.ts';
 import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
-import { replyFormat, requestHeaders, requestPath } from './provider.ts';
-import type { HttpProvider } from './provider.ts';
+import { replyFormat, requestHeaders, requestPath, type HttpProvider } from './provider.ts';
 import { withStructure } from './structured-members.ts';
 
 export const googleAi: HttpProvider = {

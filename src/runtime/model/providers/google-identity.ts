@@ -1,11 +1,9 @@
-import { createPrivateKey } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentialsIn } from '../../../base/credentials-in.ts';
 import { type JsonObject, parseJson } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import { GOOGLE_VARIABLES } from '../../../schema/providers/google.ts';
 import { stringAt } from '../wire/reply-format.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';

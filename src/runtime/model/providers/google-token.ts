@@ -1,16 +1,13 @@
 import { sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { parseJson } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import { countAt, stringAt } from '../wire/reply-format.ts';
-import { askService } from '../http/ask-service.ts';
-import type { ServiceRequest } from '../http/ask-service.ts';
+import { askService, type ServiceRequest } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { GoogleIdentity, ServiceAccount } from './google-identity.ts';
 import type { ProviderAccess } from './provider.ts';
-import type { Lease } from './renewed-credential.ts';
-import { RenewedCredential } from './renewed-credential.ts';
+import { RenewedCredential, type Lease } from './renewed-credential.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 

@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import type { MediaSource, Message, MessagePart } from '../../../schema/message.ts';
 import type { ClientOptions } from '../client-options.ts';
 

@@ -1,11 +1,9 @@
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import type { MediaPart, MediaSource, Message } from '../../../schema/message.ts';
 import type { ClientOptions } from '../client-options.ts';
-import type { WireTurn } from './message-parts.ts';
-import { formatName, inlineData, wireTurns, withMetadata } from './message-parts.ts';
+import { formatName, inlineData, wireTurns, withMetadata, type WireTurn } from './message-parts.ts';
 
 /**
  * Messages as OpenAI documents them for chat completions; the failure states which part the API does not take. With

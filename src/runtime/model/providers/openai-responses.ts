@@ -5,8 +5,7 @@ import type { WireProtocol } from '../http-model-client.ts';
 import { openAiResponsesFormat } from '../wire/openai-formats.ts';
 import { openAiResponsesInput } from './openai-messages.ts';
 import { openAiPackage } from './openai-package.ts';
-import { replyFormat, requestHeaders, requestPath } from './provider.ts';
-import type { ClientSetup, HttpProvider } from './provider.ts';
+import { replyFormat, requestHeaders, requestPath, type ClientSetup, type HttpProvider } from './provider.ts';
 import { withStructure } from './structured-members.ts';
 
 export const openAiResponses: HttpProvider = {

@@ -1,5 +1,4 @@
-import type { Result } from '../../../base/result.ts';
-import { ok } from '../../../base/result.ts';
+import { ok, type Result } from '../../../base/result.ts';
 
 /** svc renews a credential this long before it expires, or halfway when it lives for less than twice as long. */
 const RENEW_BEFORE_MS = 5 * 60 * 1000;

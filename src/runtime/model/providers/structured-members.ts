@@ -1,5 +1,4 @@
-import { isJsonObject } from '../../../base/json.ts';
-import type { JsonObject, JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { StructuredForm } from '../../../schema/providers/structured-output.ts';
 import type { StructuredOutput } from '../../../schema/structured-output.ts';
 import type { ClientOptions } from '../client-options.ts';

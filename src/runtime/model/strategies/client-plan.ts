@@ -1,6 +1,5 @@
 import { didYouMean } from '../../../base/suggestion.ts';
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
+import { err, ok, type Result } from '../../../base/result.ts';
 import type { ClientType, RetryPolicyType } from '../../../schema/client.ts';
 import { clientNames } from '../../../schema/client-names.ts';
 import type { Program } from '../../../schema/program.ts';
@@ -11,8 +10,7 @@ import type { ROUND_ROBIN } from '../../../schema/providers/strategies.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import { optionViolation } from '../client-options.ts';
 import type { ClientSource } from '../client-source.ts';
-import { resolveOptions } from '../environment.ts';
-import type { CallEnvironment } from '../environment.ts';
+import { resolveOptions, type CallEnvironment } from '../environment.ts';
 import { Weights } from './weights.ts';
 
 /** The clients of a call, in their order, with their retries. */

@@ -1,7 +1,6 @@
 import type { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
-import type { Result } from '../../../base/result.ts';
-import { err } from '../../../base/result.ts';
+import { err, type Result } from '../../../base/result.ts';
 import type { RetryPolicyType } from '../../../schema/client.ts';
 import type { InvalidReply } from '../../../schema/message.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';

@@ -224,14 +224,10 @@ export async function runProgram(
   { terminal, compileThread }: ProgramProcess,
 ): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(terminal, async ({ run, presets, refusal, settings }, command) => {
-    const invocation = createInvocation(command, terminal, presets);
-    const priced =
-      typeof invocation === 'number' || !settings.includes('prices')
-        ? invocation
-        : await withPrices(invocation, refusal);
-    const ready = typeof priced === 'number' || !settings.includes('apiKey') ? priced : await withKeys(priced);
-    code = typeof ready === 'number' ? ready : await run(ready, compileThread);
+  const program = createProgram(terminal, async (description, command) => {
+    const invocation = createInvocation(command, terminal, description.presets);
+    const ready = typeof invocation === 'number' ? invocation : await withFiles(invocation, description);
+    code = typeof ready === 'number' ? ready : await description.run(ready, compileThread);
   });
   try {
     await program.parseAsync(args, { from: 'user' });
@@ -243,28 +239,29 @@ export async function runProgram(
   }
 }
 
-/** Adds the content of the file of prices. After reporting a failure, returns its exit code. */
-async function withPrices(invocation: Invocation, refusal: ExitCode = 1): Promise<Invocation | ExitCode> {
-  const { config, terminal } = invocation;
-  if (config.prices === undefined) return invocation;
-  const { readPrices } = await import('../config/read-prices.ts');
-  const read = readPrices(config.prices);
-  if (!read.ok) {
-    reportProblem(terminal, redactShapes(read.failure));
-    return refusal;
+/** Adds the content of the files of prices and of keys. After reporting a failure, returns its exit code. */
+async function withFiles(
+  invocation: Invocation,
+  { refusal = 1, settings }: CommandDescription,
+): Promise<Invocation | ExitCode> {
+  const refuse = (code: ExitCode, sentence: string): ExitCode => {
+    reportProblem(invocation.terminal, redactShapes(sentence));
+    return code;
+  };
+  let { config } = invocation;
+  if (settings.includes('prices') && config.prices !== undefined) {
+    const { readPrices } = await import('../config/read-prices.ts');
+    const read = readPrices(config.prices);
+    if (!read.ok) return refuse(refusal, read.failure);
+    config = { ...config, priceList: read.value };
   }
-  return { ...invocation, config: { ...config, priceList: read.value } };
-}
-
-/** Adds the content of the key file. After reporting a failure, returns its exit code. */
-async function withKeys(invocation: Invocation): Promise<Invocation | ExitCode> {
-  const { config, terminal } = invocation;
-  if (config.keys === undefined) return invocation;
-  const { readKeys } = await import('../config/read-keys.ts');
-  const read = readKeys(config.keys);
-  if (read.ok) return { ...invocation, config: { ...config, keyFile: read.value } };
-  reportProblem(terminal, redactShapes(read.failure));
-  return 2;
+  if (settings.includes('apiKey') && config.keys !== undefined) {
+    const { readKeys } = await import('../config/read-keys.ts');
+    const read = readKeys(config.keys);
+    if (!read.ok) return refuse(2, read.failure);
+    config = { ...config, keyFile: read.value };
+  }
+  return { ...invocation, config };
 }
 
 /** The machine refused: a missing permission, a full disk, a missing folder. Not a bug, so it needs no stack trace. */

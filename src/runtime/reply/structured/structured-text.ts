@@ -17,6 +17,22 @@ export interface StructuredValue {
   readonly notation: string;
 }
 
+type Reader = readonly [notation: string, read: (text: string) => readonly ReplyNode[]];
+
+const XML: Reader = ['XML', xmlValues];
+
+const READERS: readonly Reader[] = [
+  ['a table', tableValues],
+  ['CSV', csvValues],
+  ['an S-expression', sExpressionValues],
+  ['sections', sectionValues],
+  ['pairs', pairValues],
+  ['YAML', yamlValues],
+  XML,
+  ['lines of text', outlineValues],
+  ['lines of text', plainLineValues],
+];
+
 /**
  * Returns the readings of a reply without JSON as structured text: a list of lines, keys and values line by line or
  * several on a line, a table, CSV, sections (TOML), YAML, XML or HTML. They are guesses: a caller takes one only if it matches a type.
@@ -26,26 +42,15 @@ export function structuredValues(text: string): readonly StructuredValue[] {
   const lines = htmlLines(text);
   if (lines === undefined) return valuesIn(text);
   if (hasElements(text)) return [...valuesIn(text), ...valuesIn(lines)];
-  return [...xmlOf(text), ...valuesIn(lines), ...valuesIn(text)];
+  return [...readBy(XML, text), ...valuesIn(lines), ...valuesIn(text)];
 }
 
 function valuesIn(text: string): readonly StructuredValue[] {
-  if (JSON_LINE.test(text)) return [];
-  return [
-    ...tableValues(text).map((node) => ({ node, notation: 'a table' })),
-    ...csvValues(text).map((node) => ({ node, notation: 'CSV' })),
-    ...sExpressionValues(text).map((node) => ({ node, notation: 'an S-expression' })),
-    ...sectionValues(text).map((node) => ({ node, notation: 'sections' })),
-    ...pairValues(text).map((node) => ({ node, notation: 'pairs' })),
-    ...yamlValues(text).map((node) => ({ node, notation: 'YAML' })),
-    ...xmlOf(text),
-    ...outlineValues(text).map((node) => ({ node, notation: 'lines of text' })),
-    ...plainLineValues(text).map((node) => ({ node, notation: 'lines of text' })),
-  ];
+  return JSON_LINE.test(text) ? [] : READERS.flatMap((reader) => readBy(reader, text));
 }
 
-function xmlOf(text: string): readonly StructuredValue[] {
-  return xmlValues(text).map((node) => ({ node, notation: 'XML' }));
+function readBy([notation, read]: Reader, text: string): readonly StructuredValue[] {
+  return read(text).map((node) => ({ node, notation }));
 }
 
 /** A line of JSON that spans several lines: an open bracket, or a key in double quotes whose value ends in a comma. */

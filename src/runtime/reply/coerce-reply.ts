@@ -1,7 +1,8 @@
+import { err, ok } from '../../base/result.ts';
 import { applyCorrection } from './apply-correction.ts';
 import { chooseOutcome, likeliestError, type Choice, type Judgement } from './choose-part.ts';
 import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
-import { lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
+import { describeFlags, lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
 import { StepBudget } from './coercion/step-budget.ts';
 import { isAddition, isPartOf, statedCorrection } from './corrections.ts';
 import { HAS_WORD } from './cues.ts';
@@ -11,6 +12,7 @@ import { checkedLines, finalVersion } from './chosen-lines.ts';
 import { openPrefilled } from './frames/missing-marks.ts';
 import { judgeStructured, judgeUnframed, throughout } from './other-readings.ts';
 import { readParts, tooDeep, type ReplyPart, type ReplyParts, type RankedPart } from './reply-parts.ts';
+import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CERTAIN_REPAIRS, stringNode } from './text/reply-node.ts';
 import { fencedString, scalarNode } from './text/whole-text.ts';
@@ -72,6 +74,20 @@ function fastPathOf(text: string, { plan }: ReplyType): FastPath {
   const fastPath = new FastPath(plan);
   fastPath.push(text);
   return fastPath;
+}
+
+/** Returns the outcome of a reply in the form for callers. */
+export function parseOutcome(outcome: CoercionOutcome): ParseOutcome {
+  return outcome.ok
+    ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags), outcome.losses))
+    : err(replyFailure(outcome.violations));
+}
+
+/** The failure of a reply that breaks the return type in these ways. */
+export function replyFailure(details: ParseFailure['details']): ParseFailure {
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+  return { message: `the reply does not fit the return type${where}: ${first?.message ?? 'no reason known'}`, details };
 }
 
 /**

@@ -1,12 +1,10 @@
-import { err, ok } from '../../base/result.ts';
 import type { CompileCondition } from '../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import { coerceReply, coerceShortReply } from './coerce-reply.ts';
+import { coerceReply, coerceShortReply, parseOutcome } from './coerce-reply.ts';
 import { compilePlan } from './coercion/compile-plan.ts';
-import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
 import { explainReply, explainShortReply } from './explain-reply.ts';
-import { JsonReply, type ParseFailure, type ParseOutcome, type ReplyParser } from './reply-parser.ts';
+import type { ReplyParser } from './reply-parser.ts';
 import { GrowingReply } from './reply-stream.ts';
 import { describeReplyType } from './reply-type.ts';
 
@@ -40,21 +38,8 @@ export function createReplyParser(
       const outcome = coerceShortReply(text, type);
       return outcome && parseOutcome(outcome);
     },
-    openStream: () => new GrowingReply(type, parseOutcome),
+    openStream: () => new GrowingReply(type),
     explain: (text) => explainReply(text, type),
     explainShort: (text) => explainShortReply(text, type),
   };
-}
-
-function parseOutcome(outcome: CoercionOutcome): ParseOutcome {
-  return outcome.ok
-    ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags), outcome.losses))
-    : err(replyFailure(outcome.violations));
-}
-
-/** The failure of a reply that breaks the return type in these ways. */
-export function replyFailure(details: ParseFailure['details']): ParseFailure {
-  const first = details[0];
-  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
-  return { message: `the reply does not fit the return type${where}: ${first?.message ?? 'no reason known'}`, details };
 }

@@ -1,5 +1,5 @@
-import { coerceReply, coerceShortReply, SHORT_TEXT } from './coerce-reply.ts';
-import { isKept, isText, type CoercionOutcome } from './coercion/outcome.ts';
+import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './coerce-reply.ts';
+import { isKept, isText } from './coercion/outcome.ts';
 import { PartialValue } from './coercion/plan.ts';
 import { PARSED_PER_STEP, spend, StepBudget, type Patience } from './coercion/step-budget.ts';
 import { FastPath } from './fast-path/fast-path.ts';
@@ -19,7 +19,6 @@ import { TreeSink } from './text/tree-sink.ts';
  */
 export class GrowingReply implements ReplyStream {
   readonly #type: ReplyType;
-  readonly #outcomeOf: (outcome: CoercionOutcome) => ParseOutcome;
   /** The text that has been read. */
   readonly #text = new GrowingText();
   #unread = new GrowingText();
@@ -38,10 +37,8 @@ export class GrowingReply implements ReplyStream {
   /** The steps for partials. Once they are spent, only the final outcome follows. */
   readonly #budget = new StepBudget();
 
-  /** `outcomeOf`: turns the result of the whole reply into the outcome for the caller. */
-  constructor(type: ReplyType, outcomeOf: (outcome: CoercionOutcome) => ParseOutcome) {
+  constructor(type: ReplyType) {
     this.#type = type;
-    this.#outcomeOf = outcomeOf;
     this.#string.plain = false;
     this.#prose = type.takesText && type.asString !== 'yes' ? new TextPartials(type) : undefined;
   }
@@ -89,13 +86,13 @@ export class GrowingReply implements ReplyStream {
 
   finish(): ParseOutcome {
     const fastPath = this.#finishedFastPath('long');
-    return this.#outcomeOf(coerceReply(this.#whole, this.#type, fastPath));
+    return parseOutcome(coerceReply(this.#whole, this.#type, fastPath));
   }
 
   finishShort(): ParseOutcome | undefined {
     const fastPath = this.#finishedFastPath('short');
     const outcome = coerceShortReply(this.#whole, this.#type, fastPath);
-    return outcome && this.#outcomeOf(outcome);
+    return outcome && parseOutcome(outcome);
   }
 
   get #whole(): string {

@@ -13,7 +13,6 @@ import {
   isDisplay,
   MARK,
   ValueWriter,
-  withPaths,
   type CoercedValue,
   type CoercionOutcome,
 } from './outcome.ts';
@@ -149,7 +148,7 @@ export class ClassPlan extends Plan {
     if (nested.known + nested.unknown > 0 && nested.known === values.known && nested.unknown >= values.unknown)
       return undefined;
     const outcome = this.#fromObject(tree);
-    return outcome.ok ? withPaths(outcome) : undefined;
+    return outcome.ok ? outcome.withFlag('key-paths', 2) : undefined;
   }
 
   /** Returns the path of `address.street`, of `address_street`, and of `street` if `address` is missing and only it has such a field. */

@@ -19,7 +19,6 @@ import {
   MARK,
   type CoercionOutcome,
   ValueWriter,
-  withPaths,
 } from './outcome.ts';
 import { asOnlyMember, MISMATCH, PartialValue, Plan } from './plan.ts';
 import { rowsOf } from './arrangements.ts';
@@ -148,7 +147,7 @@ export class ListPlan extends Plan {
       mayBePath(key) && !this.#element().hasField(key) ? pathOf(key) : undefined,
     );
     const ofPaths = nested === undefined ? undefined : this.#fromObject(nested);
-    if (ofPaths?.ok === true && isKept(ofPaths)) return withPaths(ofPaths);
+    if (ofPaths?.ok === true && isKept(ofPaths)) return ofPaths.withFlag('key-paths', 2);
     const single = this.#single(node);
     if (single.ok && (single.marks & UNCLEAN) === 0) return listOfOne(single);
     const inner = this.#fromRows(node) ?? this.#fromWrapper(node);

@@ -16,16 +16,7 @@ import { foldSeparators } from './folding.ts';
 import { GrowingMembers } from './growing-value.ts';
 import { nestedByPaths, pathOf } from './key-paths.ts';
 import type { LabelMatch, LabelMatcher } from './label-matcher.ts';
-import {
-  CoercedValue,
-  DROPPED,
-  isDisplay,
-  isKept,
-  MARK,
-  type CoercionOutcome,
-  ValueWriter,
-  withPaths,
-} from './outcome.ts';
+import { CoercedValue, DROPPED, isDisplay, isKept, MARK, type CoercionOutcome, ValueWriter } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
 import { asOneOf, coerceNested, unwrap, unwrapFrame, type WrappedType } from './unwrap.ts';
 import { frameAt, isAnswerKey, isDescriptionKey, isSchema } from './wrapper-keys.ts';
@@ -113,7 +104,7 @@ export class MapPlan extends Plan {
     if (keys.length === 0 || !keys.every(isPath)) return undefined;
     const tree = nestedByPaths(node, pathOf);
     const outcome = tree === undefined ? undefined : this.#fromObject(tree);
-    return outcome?.ok === true && isKept(outcome) ? withPaths(outcome) : undefined;
+    return outcome?.ok === true && isKept(outcome) ? outcome.withFlag('key-paths', 2) : undefined;
   }
 
   #fromEntries(node: ReplyNode): CoercionOutcome {

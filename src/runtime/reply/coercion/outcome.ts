@@ -174,11 +174,6 @@ export function isKept(value: CoercedValue): boolean {
   return lossOf(value) < NEARLY_EMPTY;
 }
 
-/** Flags a value whose members have paths as keys. */
-export function withPaths(value: CoercedValue): CoercedValue {
-  return value.withFlag('key-paths', 2);
-}
-
 /** True for a string that displays a list or object. */
 export function isDisplay(outcome: CoercionOutcome): boolean {
   return outcome.ok && (outcome.marks & MARK.display) !== 0;

@@ -11,15 +11,13 @@ export interface RawAnswer {
 /** A TCP connection on which tests write raw bytes. */
 export class RawConnection {
   readonly socket: Socket;
-  received = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
   closed = false;
 
   /** `from`: the address of the client, so that a test can have several callers; Linux has all of 127.0.0.0/8. */
   constructor(port: number, from = '127.0.0.1') {
     this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
-    this.socket.on('data', (chunk) => {
-      this.received = Buffer.concat([this.received, chunk]);
-    });
+    this.socket.on('data', (chunk) => this.#chunks.push(chunk));
     this.socket.on('error', () => undefined);
     this.socket.on('close', () => {
       this.closed = true;
@@ -37,6 +35,14 @@ export class RawConnection {
       if (performance.now() > deadline) throw new Error(`timed out; received: ${this.text.slice(0, 2_000)}`);
       await sleep(5);
     }
+  }
+
+  /** All bytes so far. Joined when they are read: an answer of megabytes arrives in hundreds of chunks. */
+  get received(): Buffer {
+    const [first = Buffer.alloc(0), ...more] = this.#chunks;
+    const whole = more.length === 0 ? first : Buffer.concat([first, ...more]);
+    this.#chunks = [whole];
+    return whole;
   }
 
   get text(): string {

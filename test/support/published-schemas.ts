@@ -5,7 +5,7 @@ import { isJsonObject } from '../../src/base/json.ts';
 import type { JsonObject } from '../../src/base/json.ts';
 import type { Program } from '../../src/schema/program.ts';
 
-/** The schemas of the function `Do` in the OpenAPI document of a program. */
+/** The schemas of the function `Do` in the OpenAPI document of a program, compiled when they are read. */
 export interface PublishedSchemas {
   readonly args: ValidateFunction;
   readonly result: ValidateFunction;
@@ -19,10 +19,17 @@ export function publishedSchemas(program: Program): PublishedSchemas {
   ajv.addSchema({ ...document, $id: 'doc' });
   const operation = 'doc#/paths/~1call~1Do/post';
   const events = 'doc#/components/schemas/DoStreamEvent';
+  const compiled = ($ref: string): ValidateFunction => ajv.compile({ $ref });
   return {
-    args: ajv.compile({ $ref: `${operation}/requestBody/content/application~1json/schema` }),
-    result: ajv.compile({ $ref: `${operation}/responses/200/content/application~1json/schema` }),
-    partial: ajv.compile({ $ref: `${events}/anyOf/0/properties/partial_result` }),
+    get args() {
+      return compiled(`${operation}/requestBody/content/application~1json/schema`);
+    },
+    get result() {
+      return compiled(`${operation}/responses/200/content/application~1json/schema`);
+    },
+    get partial() {
+      return compiled(`${events}/anyOf/0/properties/partial_result`);
+    },
   };
 }
 

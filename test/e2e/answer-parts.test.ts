@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { TRANSPORTS } from '../server/support/transports.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
@@ -27,9 +26,11 @@ const META = {
 };
 
 let fake: FakeProvider;
+let server: RunningServer;
 
 beforeAll(async () => {
   fake = await startFakeProvider();
+  server = await start('--expose-prompts');
 });
 
 beforeEach(() => {
@@ -37,7 +38,10 @@ beforeEach(() => {
   fake.answer(reply(TEXT, { reasoning: REASONING, usage: { prompt_tokens: 50, completion_tokens: 80 } }));
 });
 
-afterAll(() => fake.close());
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+  await fake.close();
+});
 
 function start(...flags: readonly string[]): Promise<RunningServer> {
   const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
@@ -57,103 +61,89 @@ async function lastMessage(url: string, body: unknown): Promise<unknown> {
   return messages.at(-1)?.data;
 }
 
-describe.each(TRANSPORTS)('over %s', (transport) => {
-  let server: RunningServer;
+test.each(['svc_options', '__baml_options__'])('%s can ask for every fact about a call', async (key) => {
+  const response = await call(server.url, { ...ARGUMENTS, [key]: { include: Object.keys(META) } });
+  expect(await response.json()).toEqual({ result: TEXT, meta: META });
+  expect(response.headers.get('x-svc-client')).toBe('Generic');
+});
 
-  beforeAll(async () => {
-    server = await start('--transport', transport, '--expose-prompts');
+test.each(Object.entries(META))(
+  'a call and a stream have %s alone if nothing else is asked for',
+  async (part, fact) => {
+    const body = { ...ARGUMENTS, svc_options: { include: [part] } };
+    expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { [part]: fact } });
+    const meta = { [part]: part === 'timing' ? STREAM_TIMING : fact };
+    expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta });
+  },
+);
+
+test('a stream has warnings beside the value, and everything else in meta', async () => {
+  const body = { ...ARGUMENTS, svc_options: { include: ['warnings', ...Object.keys(META)] } };
+  const meta = { ...META, timing: STREAM_TIMING };
+  expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, warnings: [], meta });
+});
+
+test('a stream sends the reasoning before the partials, if it is asked for', async () => {
+  const { messages } = await readStream(`${server.url}/stream/Shout`, {
+    ...ARGUMENTS,
+    svc_options: { include: ['reasoning'] },
   });
+  const data = messages.map((message) => message.data as Record<string, unknown>);
+  expect(data[0]).toEqual({ reasoning: REASONING });
+  expect(data.filter((each) => 'reasoning' in each)).toHaveLength(1);
+  expect(data.at(-1)).toEqual({ final_result: TEXT, meta: { reasoning: REASONING } });
+});
 
-  afterAll(async () => {
-    expect(await server.stop()).toBe(0);
-  });
+test('without include, the answers are bare', async () => {
+  for (const options of [{}, { svc_options: {} }, { svc_options: { include: [] } }]) {
+    expect(await (await call(server.url, { ...ARGUMENTS, ...options })).text()).toBe(JSON.stringify(TEXT));
+    expect(await lastMessage(server.url, { ...ARGUMENTS, ...options })).toEqual({ final_result: TEXT });
+  }
+});
 
-  test.each(['svc_options', '__baml_options__'])('%s can ask for every fact about a call', async (key) => {
-    const response = await call(server.url, { ...ARGUMENTS, [key]: { include: Object.keys(META) } });
-    expect(await response.json()).toEqual({ result: TEXT, meta: META });
-    expect(response.headers.get('x-svc-client')).toBe('Generic');
-  });
+test('usage has each count of tokens that the provider reports', async () => {
+  const usage = {
+    prompt_tokens: 50,
+    completion_tokens: 80,
+    prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 10, audio_tokens: 5 },
+    completion_tokens_details: { reasoning_tokens: 60, audio_tokens: 0 },
+  };
+  fake.answer(reply(TEXT, { usage }));
+  const body = { ...ARGUMENTS, svc_options: { include: ['usage'] } };
+  const counts = {
+    ...USAGE,
+    cached_input_tokens: 40,
+    cache_written_input_tokens: 10,
+    reasoning_tokens: 60,
+    audio_input_tokens: 5,
+    audio_output_tokens: 0,
+  };
+  expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { usage: counts } });
+  expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta: { usage: counts } });
+});
 
-  test.each(Object.entries(META))(
-    'a call and a stream have %s alone if nothing else is asked for',
-    async (part, fact) => {
-      const body = { ...ARGUMENTS, svc_options: { include: [part] } };
-      expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { [part]: fact } });
-      const meta = { [part]: part === 'timing' ? STREAM_TIMING : fact };
-      expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta });
-    },
-  );
+test('an error keeps its form', async () => {
+  fake.answer(status(401, 'no'));
+  const body = (await (await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage'] } })).json()) as object;
+  expect(body).toMatchObject({ error: 'client_error', attempts: [{ client: 'Generic' }] });
+  expect(body).not.toHaveProperty('meta');
+});
 
-  test('a stream has warnings beside the value, and everything else in meta', async () => {
-    const body = { ...ARGUMENTS, svc_options: { include: ['warnings', ...Object.keys(META)] } };
-    const meta = { ...META, timing: STREAM_TIMING };
-    expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, warnings: [], meta });
-  });
-
-  test('a stream sends the reasoning before the partials, if it is asked for', async () => {
-    const { messages } = await readStream(`${server.url}/stream/Shout`, {
-      ...ARGUMENTS,
-      svc_options: { include: ['reasoning'] },
-    });
-    const data = messages.map((message) => message.data as Record<string, unknown>);
-    expect(data[0]).toEqual({ reasoning: REASONING });
-    expect(data.filter((each) => 'reasoning' in each)).toHaveLength(1);
-    expect(data.at(-1)).toEqual({ final_result: TEXT, meta: { reasoning: REASONING } });
-  });
-
-  test('without include, the answers are bare', async () => {
-    for (const options of [{}, { svc_options: {} }, { svc_options: { include: [] } }]) {
-      expect(await (await call(server.url, { ...ARGUMENTS, ...options })).text()).toBe(JSON.stringify(TEXT));
-      expect(await lastMessage(server.url, { ...ARGUMENTS, ...options })).toEqual({ final_result: TEXT });
-    }
-  });
-
-  test('usage has each count of tokens that the provider reports', async () => {
-    const usage = {
-      prompt_tokens: 50,
-      completion_tokens: 80,
-      prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 10, audio_tokens: 5 },
-      completion_tokens_details: { reasoning_tokens: 60, audio_tokens: 0 },
-    };
-    fake.answer(reply(TEXT, { usage }));
-    const body = { ...ARGUMENTS, svc_options: { include: ['usage'] } };
-    const counts = {
-      ...USAGE,
-      cached_input_tokens: 40,
-      cache_written_input_tokens: 10,
-      reasoning_tokens: 60,
-      audio_input_tokens: 5,
-      audio_output_tokens: 0,
-    };
-    expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { usage: counts } });
-    expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta: { usage: counts } });
-  });
-
-  test('an error keeps its form', async () => {
-    fake.answer(status(401, 'no'));
-    const body = (await (
-      await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage'] } })
-    ).json()) as object;
-    expect(body).toMatchObject({ error: 'client_error', attempts: [{ client: 'Generic' }] });
-    expect(body).not.toHaveProperty('meta');
-  });
-
-  test('the documented example is an answer', async () => {
-    const docs = readFileSync('docs/http.md', 'utf8');
-    const [, include = '', answer = ''] = /For `"svc_options": (.*)`:\n\n```json\n(\{[^]*?\n\})\n```/u.exec(docs) ?? [];
-    const { result, meta } = JSON.parse(answer) as { result: string; meta: Record<string, object> };
-    const response = await call(server.url, { ...ARGUMENTS, svc_options: JSON.parse(include) as unknown });
-    const sent = await response.text();
-    expect(JSON.parse(sent)).toEqual({ result, meta: { ...meta, attempts: ATTEMPTS, timing: TIMING } });
-    expect(meta).toMatchObject({ attempts: ATTEMPTS, timing: TIMING });
-    expect(Object.keys((JSON.parse(sent) as { meta: object }).meta)).toEqual(Object.keys(meta));
-  });
+test('the documented example is an answer', async () => {
+  const docs = readFileSync('docs/http.md', 'utf8');
+  const [, include = '', answer = ''] = /For `"svc_options": (.*)`:\n\n```json\n(\{[^]*?\n\})\n```/u.exec(docs) ?? [];
+  const { result, meta } = JSON.parse(answer) as { result: string; meta: Record<string, object> };
+  const response = await call(server.url, { ...ARGUMENTS, svc_options: JSON.parse(include) as unknown });
+  const sent = await response.text();
+  expect(JSON.parse(sent)).toEqual({ result, meta: { ...meta, attempts: ATTEMPTS, timing: TIMING } });
+  expect(meta).toMatchObject({ attempts: ATTEMPTS, timing: TIMING });
+  expect(Object.keys((JSON.parse(sent) as { meta: object }).meta)).toEqual(Object.keys(meta));
 });
 
 test('without --expose-prompts, a request for the prompt or the reply is refused with the flag to set', async () => {
-  const server = await start();
+  const own = await start();
   for (const part of ['raw', 'reasoning', 'prompt']) {
-    const response = await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage', part] } });
+    const response = await call(own.url, { ...ARGUMENTS, svc_options: { include: ['usage', part] } });
     expect(response.status).toBe(400);
     const message = expect.stringContaining('--expose-prompts') as string;
     expect(await response.json()).toMatchObject({
@@ -162,5 +152,5 @@ test('without --expose-prompts, a request for the prompt or the reply is refused
     });
   }
   expect(fake.requests).toEqual([]);
-  expect(await server.stop()).toBe(0);
+  expect(await own.stop()).toBe(0);
 });

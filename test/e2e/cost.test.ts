@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
@@ -77,9 +76,8 @@ async function logged(server: RunningServer, id: string): Promise<Record<string,
   return JSON.parse(find() ?? '') as Record<string, unknown>;
 }
 
-test.each(TRANSPORTS)('with --prices, calls, streams, logs and metrics state their cost (%s)', async (transport) => {
-  const flags = ['--workers', '1', '--transport', transport];
-  const server = await start('serve', '--prices', pricesFile(), ...flags);
+test('with --prices, calls, streams, logs and metrics state their cost', async () => {
+  const server = await start('serve', '--prices', pricesFile(), '--workers', '1');
   const answer = await call(server);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('x-svc-cost')).toBe('0.0000003');

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { TRANSPORTS } from '../server/support/transports.ts';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
@@ -30,9 +29,11 @@ const REFUSED = {
 const INCLUDE = { svc_options: { include: ['warnings'] } };
 
 let fake: FakeProvider;
+let server: RunningServer;
 
 beforeAll(async () => {
   fake = await startFakeProvider();
+  server = await start('--transport', 'node', '--log-content', 'none');
 });
 
 beforeEach(() => {
@@ -40,7 +41,10 @@ beforeEach(() => {
   fake.answer(reply(LOSSY, { chunkSize: 9 }));
 });
 
-afterAll(() => fake.close());
+afterAll(async () => {
+  expect(await server.stop()).toBe(0);
+  await fake.close();
+});
 
 function start(...flags: readonly string[]): Promise<RunningServer> {
   const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
@@ -60,109 +64,97 @@ async function lastMessage(url: string, body: unknown): Promise<unknown> {
   return messages.at(-1)?.data;
 }
 
-describe.each(TRANSPORTS)('over %s', (transport) => {
-  let server: RunningServer;
+test('a call has a header with the counts, and warnings if the caller asks for them', async () => {
+  const bare = await post(server.url, 'call', { text: 'x' });
+  expect(await bare.json()).toEqual(LOSSY_VALUE);
+  expect(bare.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+  const response = await post(server.url, 'call', { text: 'x', ...INCLUDE });
+  expect(await response.json()).toEqual({ result: LOSSY_VALUE, meta: { warnings: WARNINGS } });
+  expect(response.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+  fake.answer(reply('{"name": "Ada", "seniority": "JUNIOR", "jobs": [], "scores": {}}'));
+  expect((await post(server.url, 'call', { text: 'x' })).headers.has('x-svc-lossy')).toBe(false);
+});
 
-  beforeAll(async () => {
-    server = await start('--transport', transport, '--log-content', 'none');
-  });
-
-  afterAll(async () => {
-    expect(await server.stop()).toBe(0);
-  });
-
-  test('a call has a header with the counts, and warnings if the caller asks for them', async () => {
-    const bare = await post(server.url, 'call', { text: 'x' });
-    expect(await bare.json()).toEqual(LOSSY_VALUE);
-    expect(bare.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
-    const response = await post(server.url, 'call', { text: 'x', ...INCLUDE });
-    expect(await response.json()).toEqual({ result: LOSSY_VALUE, meta: { warnings: WARNINGS } });
-    expect(response.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
-    fake.answer(reply('{"name": "Ada", "seniority": "JUNIOR", "jobs": [], "scores": {}}'));
-    expect((await post(server.url, 'call', { text: 'x' })).headers.has('x-svc-lossy')).toBe(false);
-  });
-
-  test('the last message of a stream has warnings if the caller asks for them', async () => {
-    expect(await lastMessage(server.url, { text: 'x' })).toEqual({ final_result: LOSSY_VALUE });
-    expect(await lastMessage(server.url, { text: 'x', ...INCLUDE })).toEqual({
-      final_result: LOSSY_VALUE,
-      warnings: WARNINGS,
-    });
-  });
-
-  test('a parse request reports losses as a call does', async () => {
-    const bare = await post(server.url, 'parse', { text: LOSSY });
-    expect(bare.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
-    expect(await bare.json()).toEqual(LOSSY_VALUE);
-    const full = await post(server.url, 'parse', { text: LOSSY, ...INCLUDE });
-    expect(await full.json()).toEqual({ value: LOSSY_VALUE, warnings: WARNINGS });
-  });
-
-  test('a request can refuse losses', async () => {
-    const options = { svc_options: { on_loss: 'refuse' } };
-    const called = await post(server.url, 'call', { text: 'x', ...options });
-    expect(called.status).toBe(500);
-    expect(called.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
-    expect(await called.json()).toMatchObject(REFUSED);
-    expect(await lastMessage(server.url, { text: 'x', ...options })).toMatchObject(REFUSED);
-    const parsed = await post(server.url, 'parse', { text: LOSSY, ...options });
-    expect(parsed.status).toBe(500);
-    expect(await parsed.json()).toMatchObject(REFUSED);
-  });
-
-  test('wrong options are refused with the words that are allowed', async () => {
-    for (const route of ['call', 'stream', 'parse']) {
-      const options = { svc_options: { include: ['warning'], on_loss: 'ignore' } };
-      const response = await post(server.url, route, { text: 'x', ...options });
-      expect(response.status).toBe(400);
-      expect(await response.json()).toMatchObject({
-        error: 'invalid_options',
-        details: [
-          { path: 'svc_options.include[0]', message: expect.stringContaining('has to be "warnings"') },
-          { path: 'svc_options.on_loss', message: 'has to be "accept" or "refuse"' },
-        ],
-      });
-    }
-  });
-
-  test('the log counts losses, and shows no content of the reply if it is not to', async () => {
-    await (await post(server.url, 'call', { text: 'x' }, 'logged-call')).text();
-    const find = () =>
-      server
-        .output()
-        .split('\n')
-        .find((line) => line.includes('"logged-call"'));
-    await waitUntil('the log line', () => find() !== undefined);
-    const line = JSON.parse(find() ?? '') as Record<string, unknown>;
-    expect(line).toMatchObject({ level: 'info', losses: { dropped: 1, defaulted: 1 } });
-    expect(server.output()).not.toContain('secret-word');
-  });
-
-  test('a large reply that a thread parses has the same losses', async () => {
-    const jobs = Array.from({ length: 5_000 }, (_, index) =>
-      index % 25 === 0 ? '{years: 1}' : `{title: "Job ${index} ${'of many '.repeat(8)}"}`,
-    );
-    const large = `\`\`\`\n{name: "Ada", seniority: "JUNIOR", jobs: [${jobs.join()}], scores: {}}\n\`\`\``;
-    expect(large.length).toBeGreaterThan(400_000);
-    const response = await post(server.url, 'parse', { text: large, ...INCLUDE });
-    expect(response.headers.get('x-svc-lossy')).toBe('dropped=200');
-    const { value, warnings, more_warnings } = (await response.json()) as Record<string, { readonly length: number }>;
-    expect((value as unknown as typeof LOSSY_VALUE).jobs).toHaveLength(4_800);
-    expect(warnings).toHaveLength(100);
-    expect(more_warnings).toBe(100);
-    const refused = await post(server.url, 'parse', { text: large, svc_options: { on_loss: 'refuse' } });
-    expect(await refused.json()).toMatchObject({ losses: { dropped: 200, defaulted: 0 } });
+test('the last message of a stream has warnings if the caller asks for them', async () => {
+  expect(await lastMessage(server.url, { text: 'x' })).toEqual({ final_result: LOSSY_VALUE });
+  expect(await lastMessage(server.url, { text: 'x', ...INCLUDE })).toEqual({
+    final_result: LOSSY_VALUE,
+    warnings: WARNINGS,
   });
 });
 
+test('a parse request reports losses as a call does', async () => {
+  const bare = await post(server.url, 'parse', { text: LOSSY });
+  expect(bare.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+  expect(await bare.json()).toEqual(LOSSY_VALUE);
+  const full = await post(server.url, 'parse', { text: LOSSY, ...INCLUDE });
+  expect(await full.json()).toEqual({ value: LOSSY_VALUE, warnings: WARNINGS });
+});
+
+test('a request can refuse losses', async () => {
+  const options = { svc_options: { on_loss: 'refuse' } };
+  const called = await post(server.url, 'call', { text: 'x', ...options });
+  expect(called.status).toBe(500);
+  expect(called.headers.get('x-svc-lossy')).toBe('dropped=1, defaulted=1');
+  expect(await called.json()).toMatchObject(REFUSED);
+  expect(await lastMessage(server.url, { text: 'x', ...options })).toMatchObject(REFUSED);
+  const parsed = await post(server.url, 'parse', { text: LOSSY, ...options });
+  expect(parsed.status).toBe(500);
+  expect(await parsed.json()).toMatchObject(REFUSED);
+});
+
+test('wrong options are refused with the words that are allowed', async () => {
+  for (const route of ['call', 'stream', 'parse']) {
+    const options = { svc_options: { include: ['warning'], on_loss: 'ignore' } };
+    const response = await post(server.url, route, { text: 'x', ...options });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: 'invalid_options',
+      details: [
+        { path: 'svc_options.include[0]', message: expect.stringContaining('has to be "warnings"') },
+        { path: 'svc_options.on_loss', message: 'has to be "accept" or "refuse"' },
+      ],
+    });
+  }
+});
+
+test('the log counts losses, and shows no content of the reply if it is not to', async () => {
+  await (await post(server.url, 'call', { text: 'x' }, 'logged-call')).text();
+  const find = () =>
+    server
+      .output()
+      .split('\n')
+      .find((line) => line.includes('"logged-call"'));
+  await waitUntil('the log line', () => find() !== undefined);
+  const line = JSON.parse(find() ?? '') as Record<string, unknown>;
+  expect(line).toMatchObject({ level: 'info', losses: { dropped: 1, defaulted: 1 } });
+  expect(server.output()).not.toContain('secret-word');
+});
+
+test('a large reply that a thread parses has the same losses', async () => {
+  const jobs = Array.from({ length: 5_000 }, (_, index) =>
+    index % 25 === 0 ? '{years: 1}' : `{title: "Job ${index} ${'of many '.repeat(8)}"}`,
+  );
+  const large = `\`\`\`\n{name: "Ada", seniority: "JUNIOR", jobs: [${jobs.join()}], scores: {}}\n\`\`\``;
+  expect(large.length).toBeGreaterThan(400_000);
+  const response = await post(server.url, 'parse', { text: large, ...INCLUDE });
+  expect(response.headers.get('x-svc-lossy')).toBe('dropped=200');
+  const { value, warnings, more_warnings } = (await response.json()) as Record<string, { readonly length: number }>;
+  expect((value as unknown as typeof LOSSY_VALUE).jobs).toHaveLength(4_800);
+  expect(warnings).toHaveLength(100);
+  expect(more_warnings).toBe(100);
+  const refused = await post(server.url, 'parse', { text: large, svc_options: { on_loss: 'refuse' } });
+  expect(await refused.json()).toMatchObject({ losses: { dropped: 200, defaulted: 0 } });
+});
+
 test('--on-loss refuse refuses losses unless a request accepts them, and counts the replies as failed', async () => {
-  const server = await start('--on-loss', 'refuse');
-  const refused = await post(server.url, 'call', { text: 'x' });
+  const own = await start('--on-loss', 'refuse');
+  const refused = await post(own.url, 'call', { text: 'x' });
   expect(refused.status).toBe(500);
   expect(await refused.json()).toMatchObject(REFUSED);
-  const accepted = await post(server.url, 'call', { text: 'x', svc_options: { on_loss: 'accept' } });
+  const accepted = await post(own.url, 'call', { text: 'x', svc_options: { on_loss: 'accept' } });
   expect(await accepted.json()).toEqual(LOSSY_VALUE);
-  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  const metrics = await (await fetch(`${own.url}/metrics`)).text();
   for (const series of [
     'svc_replies_total{function="ExtractResume",outcome="failed"} 1',
     'svc_replies_total{function="ExtractResume",outcome="lossy"} 1',
@@ -172,5 +164,5 @@ test('--on-loss refuse refuses losses unless a request accepts them, and counts 
   ]) {
     expect(metrics).toContain(series);
   }
-  expect(await server.stop()).toBe(0);
+  expect(await own.stop()).toBe(0);
 });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider } from '../support/fake-provider.ts';
 import type { FakeProvider } from '../support/fake-provider.ts';
 import { startServer } from '../support/running-server.ts';
@@ -85,26 +84,24 @@ test('by default, no caller can name private addresses', async () => {
   expect(elsewhere.requests).toHaveLength(0);
 });
 
-test.each(TRANSPORTS)(
-  '%s: with --trust-loopback, callers on this machine can name private addresses',
-  async (transport) => {
-    await start('--transport', transport, '--trust-loopback');
-    expect(await say(leadingTo(elsewhere.url))).toBe('elsewhere');
-    expect(await say(leadingTo(elsewhere.url.replace('127.0.0.1', 'localhost')))).toBe('elsewhere');
-    for (const headers of FORWARDING) {
-      for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
-        const url = elsewhere.url.replace('127.0.0.1', host);
-        expect(await say(leadingTo(url), headers), `${host} ${JSON.stringify(headers)}`).toBe('invalid_options');
-      }
-      expect(await say(leadingTo(declared.url), headers)).toBe('declared');
-      expect(await say({ env: { PROVIDER_URL: `${elsewhere.url}/v1` } }, headers)).toBe('client_error');
+// test/server/local-callers.test.ts recognizes these callers on both transports.
+test('with --trust-loopback, callers on this machine can name private addresses', async () => {
+  await start('--trust-loopback');
+  expect(await say(leadingTo(elsewhere.url))).toBe('elsewhere');
+  expect(await say(leadingTo(elsewhere.url.replace('127.0.0.1', 'localhost')))).toBe('elsewhere');
+  for (const headers of FORWARDING) {
+    for (const host of ['127.0.0.1', 'localhost', '2130706433', '[::ffff:127.0.0.1]']) {
+      const url = elsewhere.url.replace('127.0.0.1', host);
+      expect(await say(leadingTo(url), headers), `${host} ${JSON.stringify(headers)}`).toBe('invalid_options');
     }
-    expect(elsewhere.requests).toHaveLength(2);
-    for (const host of ['169.254.169.254', '[::ffff:a9fe:a9fe]', 'metadata.google.internal']) {
-      expect(await say(leadingTo(`http://${host}`))).toBe('invalid_options');
-    }
-  },
-);
+    expect(await say(leadingTo(declared.url), headers)).toBe('declared');
+    expect(await say({ env: { PROVIDER_URL: `${elsewhere.url}/v1` } }, headers)).toBe('client_error');
+  }
+  expect(elsewhere.requests).toHaveLength(2);
+  for (const host of ['169.254.169.254', '[::ffff:a9fe:a9fe]', 'metadata.google.internal']) {
+    expect(await say(leadingTo(`http://${host}`))).toBe('invalid_options');
+  }
+});
 
 test('--allow-private-urls allows them to every caller, but never the metadata service', async () => {
   await start('--allow-private-urls');

@@ -29,22 +29,27 @@ function Wait(name: string) -> string {
 }
 `;
 
-const servers: RunningServer[] = [];
+const PASSWORD = 'correct-horse-battery';
 
 let fake: FakeProvider;
-/** The key file of two teams, and their keys. */
+/** The key file of three teams, and their keys. */
 let teams: KeyFile;
+/** A server with a password and limits. */
+let server: RunningServer;
+const servers: RunningServer[] = [];
 
 beforeAll(async () => {
   fake = await startFakeProvider();
-  teams = await createKeys(['team-a'], ['team-b']);
+  teams = await createKeys(['team-a'], ['team-b', '--functions', 'Gr*'], ['team-c']);
+  const logs = ['--log-level', 'debug', '--log-content', 'full'];
+  server = await start(['--keys', limitedKeys(), '--workers', '3', ...logs], { SVC_PASSWORD: PASSWORD });
 });
 
-afterAll(() => fake.close());
+afterEach(() => fake.clear());
 
-afterEach(async () => {
-  fake.clear();
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
+afterAll(async () => {
+  await Promise.all(servers.map((each) => each.stop()));
+  await fake.close();
 });
 
 interface KeyFile {
@@ -65,21 +70,28 @@ async function createKeys(...commands: ReadonlyArray<readonly string[]>): Promis
   return { file, keys };
 }
 
-/** A copy of the key file of both teams, which a test can change. */
-function copiedKeys(): KeyFile {
-  const file = join(temporaryFolder({ 'keys.yaml': readFileSync(teams.file, 'utf8') }), 'keys.yaml');
-  return { file, keys: teams.keys };
+const LIMIT = 100;
+
+/** A copy of the key file, which a test can change. */
+function keyFile(text = readFileSync(teams.file, 'utf8')): string {
+  return join(temporaryFolder({ 'keys.yaml': text }), 'keys.yaml');
+}
+
+function limitedKeys(): string {
+  const text = readFileSync(teams.file, 'utf8')
+    .replace('- name: team-a', '- limits: {in_flight: 4}\n    name: team-a')
+    .replace('- name: team-c', `- limits: {requests_per_minute: ${LIMIT}}\n    name: team-c`);
+  return keyFile(text);
 }
 
 async function start(flags: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
-  const all = ['--workers', '2', '--log-level', 'debug', '--log-content', 'full', ...flags];
-  const server = await startServer({
+  const started = await startServer({
     files: { 'main.svc': DEFINITIONS },
-    flags: all,
+    flags,
     env: { PROVIDER_URL: `${fake.url}/v1`, ...env },
   });
-  servers.push(server);
-  return server;
+  servers.push(started);
+  return started;
 }
 
 interface Answered {
@@ -88,9 +100,9 @@ interface Answered {
   readonly body: unknown;
 }
 
-async function ask(server: RunningServer, path: string, key: string | undefined): Promise<Answered> {
+async function ask(of: RunningServer, path: string, key: string | undefined): Promise<Answered> {
   const isCall = path.startsWith('/call') || path.startsWith('/stream');
-  const response = await fetch(server.url + path, {
+  const response = await fetch(of.url + path, {
     method: isCall ? 'POST' : 'GET',
     headers: {
       'content-type': 'application/json',
@@ -105,14 +117,10 @@ async function ask(server: RunningServer, path: string, key: string | undefined)
 }
 
 test('each key has its functions, its name and its idempotency keys, and no log line contains a key', async () => {
-  const { file, keys } = await createKeys(['team-a'], ['team-b', '--functions', 'Gr*']);
-  const [a = '', b = ''] = keys;
-  const server = await start(['--keys', file], {
-    SVC_PASSWORD: 'correct-horse-battery',
-  });
+  const [a = '', b = ''] = teams.keys;
   expect(await ask(server, '/call/Greet', undefined)).toMatchObject({ status: 403, body: { error: 'Unauthorized' } });
   expect(await ask(server, '/call/Greet', `${a}x`)).toMatchObject({ status: 403, body: { error: 'Unauthorized' } });
-  for (const key of [a, b, 'correct-horse-battery']) {
+  for (const key of [a, b, PASSWORD]) {
     expect(await ask(server, '/call/Greet', key)).toMatchObject({ status: 200 });
   }
   expect(await ask(server, '/call/Wait', b)).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
@@ -142,18 +150,18 @@ test('each key has its functions, its name and its idempotency keys, and no log 
   expect(metrics).toContain('svc_key_requests_total{key="team-b",status="403"}');
   await waitUntil('the log lines', () => (server.output().match(/"keyName":"team-a"/gu) ?? []).length >= 2);
   expect(server.output()).toContain('"keyName":"default"');
-  for (const key of [a, b, 'correct-horse-battery']) {
+  for (const key of [a, b, PASSWORD]) {
     expect(server.output()).not.toContain(key);
     expect(metrics).not.toContain(key);
   }
 });
 
 test('a changed key file reaches all workers without a dropped call, and a mistake keeps the old keys', async () => {
-  const { file, keys } = copiedKeys();
-  const [a = '', b = ''] = keys;
-  const server = await start(['--keys', file]);
+  const file = keyFile();
+  const [a = '', b = ''] = teams.keys;
+  const own = await start(['--keys', file, '--workers', '2']);
   const pids = async (): Promise<unknown> =>
-    ((await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number; state: string }> }).workers
+    ((await ask(own, '/_debug/status', b)).body as { workers: Array<{ pid: number; state: string }> }).workers
       .filter(({ state }) => state === 'serving')
       .map(({ pid }) => pid)
       .toSorted((x, y) => x - y);
@@ -164,54 +172,44 @@ test('a changed key file reaches all workers without a dropped call, and a mista
     await opened;
     await reply('hello')(request, wire);
   });
-  const running = Array.from({ length: 8 }, () => ask(server, '/call/Wait', a));
+  const running = Array.from({ length: 8 }, () => ask(own, '/call/Wait', a));
   await waitUntil('the calls run', () => fake.requests.length === 8);
   const disabled = readFileSync(file, 'utf8').replace('- name: team-a', '- disabled: true\n    name: team-a');
   writeFileSync(`${file}.new`, disabled);
   renameSync(`${file}.new`, file);
   await waitUntil('the key is disabled in every worker', async () => {
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(server, '/_debug/status', a)));
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ask(own, '/_debug/status', a)));
     return answers.every(({ status }) => status === 403);
   });
-  const refused = await ask(server, '/call/Greet', a);
+  const refused = await ask(own, '/call/Greet', a);
   expect(refused).toMatchObject({
     status: 403,
     body: { error: 'Unauthorized', message: expect.stringContaining('disabled') },
   });
   gate.abort();
   expect((await Promise.all(running)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
-  expect(await ask(server, '/call/Greet', b)).toMatchObject({ status: 200 });
+  expect(await ask(own, '/call/Greet', b)).toMatchObject({ status: 200 });
   writeFileSync(file, 'keys: [{name: b}]');
   await waitUntil('the mistake is reported', () =>
-    server.output().includes('the key file has a mistake; the old keys stay'),
+    own.output().includes('the key file has a mistake; the old keys stay'),
   );
   writeFileSync(file, 'default: {}');
-  await waitUntil('the file without keys is refused', () => server.output().includes('has no list \\"keys\\"'));
-  expect(await ask(server, '/call/Greet', b)).toMatchObject({ status: 200 });
-  expect(await ask(server, '/call/Greet', undefined)).toMatchObject({ status: 403 });
+  await waitUntil('the file without keys is refused', () => own.output().includes('has no list \\"keys\\"'));
+  expect(await ask(own, '/call/Greet', b)).toMatchObject({ status: 200 });
+  expect(await ask(own, '/call/Greet', undefined)).toMatchObject({ status: 403 });
   expect(await pids()).toEqual(before);
 });
-
-/** Adds limits to the key `team-a` of a file. */
-function limit(file: string, limits: string): void {
-  const text = readFileSync(file, 'utf8');
-  writeFileSync(file, text.replace('- name: team-a', `- limits: {${limits}}\n    name: team-a`));
-}
 
 /** The seconds until the end of the window, from the header of an answer. */
 function secondsLeft({ headers }: Answered): number {
   return Number(/"requests_per_minute";r=\d+;t=(\d+)/u.exec(headers.get('ratelimit') ?? '')?.[1]);
 }
 
-test.each(['2', '4'])('a limit counts over %s workers, exactly', async (workers) => {
-  const LIMIT = 100;
-  const { file, keys } = copiedKeys();
-  const [a = '', b = ''] = keys;
-  limit(file, `requests_per_minute: ${LIMIT}`);
-  const server = await start(['--keys', file, '--workers', workers, '--log-level', 'warn']);
+test('a limit counts over all workers, exactly', async () => {
+  const [, , c = ''] = teams.keys;
   const answers: Answered[] = [];
   const loop = async (): Promise<void> => {
-    while (answers.length < 3 * LIMIT) answers.push(await ask(server, '/call/Greet', a));
+    while (answers.length < 3 * LIMIT) answers.push(await ask(server, '/call/Greet', c));
   };
   await Promise.all(Array.from({ length: 16 }, loop));
   // On a machine that is much too busy, a minute ends during the test: then the answers of a second window follow.
@@ -225,17 +223,14 @@ test.each(['2', '4'])('a limit counts over %s workers, exactly', async (workers)
   expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   expect(refused?.headers.get('ratelimit-policy')).toBe(`"requests_per_minute";q=${LIMIT};qu="requests";w=60`);
   expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
-  expect((await ask(server, '/call/Greet', b)).headers.get('ratelimit')).toBeNull();
-  expect(String((await ask(server, '/metrics', b)).body)).toMatch(
-    /svc_rate_limited_total\{key="team-a",limit="requests_per_minute"\} \d/u,
+  expect((await ask(server, '/call/Greet', PASSWORD)).headers.get('ratelimit')).toBeNull();
+  expect(String((await ask(server, '/metrics', PASSWORD)).body)).toMatch(
+    /svc_rate_limited_total\{key="team-c",limit="requests_per_minute"\} \d/u,
   );
 });
 
 test('calls in flight count over all workers, and those of a worker that dies are free again', async () => {
-  const { file, keys } = copiedKeys();
-  const [a = '', b = ''] = keys;
-  limit(file, 'in_flight: 4');
-  const server = await start(['--keys', file, '--workers', '2']);
+  const [a = ''] = teams.keys;
   const gate = new AbortController();
   const opened = once(gate.signal, 'abort');
   fake.answer(async (request, wire) => {
@@ -254,7 +249,9 @@ test('calls in flight count over all workers, and those of a worker that dies ar
   await waitUntil('all but four are refused', () => statuses.length === 16);
   expect(statuses).toEqual(Array.from({ length: 16 }, () => 429));
   await waitUntil('the model to be asked by the four', () => fake.requests.length === 4);
-  const state = (await ask(server, '/_debug/status', b)).body as { workers: Array<{ pid: number; state: string }> };
+  const state = (await ask(server, '/_debug/status', PASSWORD)).body as {
+    workers: Array<{ pid: number; state: string }>;
+  };
   for (const { pid } of state.workers.filter((worker) => worker.state === 'serving')) process.kill(pid, 'SIGKILL');
   await waitUntil('the calls of the dead workers end', () => statuses.length === 20);
   expect(statuses.slice(16)).toEqual([0, 0, 0, 0]);

@@ -71,7 +71,7 @@ function callers(url: string): readonly Caller[] {
   });
 }
 
-test('of 10,000 calls with 16 different credentials, 64 at a time, none is sent with the key of another', async () => {
+test('of 2,000 calls with 16 different credentials, 64 at a time, none is sent with the key of another', async () => {
   const crossed: string[] = [];
   fake.clear();
   fake.answer((request, wire) => {
@@ -94,12 +94,12 @@ function Say(key: string) -> string {
     { URL: `${fake.url}/v1`, KEY: 'key-of-the-server' },
   );
   const all = callers(fake.url);
-  await callAll(10_000, 64, async (index) => {
+  await callAll(2_000, 64, async (index) => {
     const { key, options } = all[index % all.length] ?? { key: '', options: undefined };
     const body = options === undefined ? { key } : { key, svc_options: options };
     expect(valueOf(await callFunction(runtime, 'Say', body))).toBe(key);
   });
   expect(crossed).toEqual([]);
-  expect(fake.requests).toHaveLength(10_000);
+  expect(fake.requests).toHaveLength(2_000);
   await runtime.close();
 });

@@ -29,6 +29,32 @@ export function ownValue(object: Readonly<Record<string, unknown>>, key: string)
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** The member `key` as an object; undefined when it is anything else. */
+export function objectAt(value: unknown, key: string): Readonly<Record<string, unknown>> | undefined {
+  const member = memberOf(value, key);
+  return isJsonObject(member) ? member : undefined;
+}
+
+export function stringAt(value: unknown, key: string): string | undefined {
+  const member = memberOf(value, key);
+  return typeof member === 'string' ? member : undefined;
+}
+
+export function listAt(value: unknown, key: string): readonly unknown[] | undefined {
+  const member = memberOf(value, key);
+  return Array.isArray(member) ? member : undefined;
+}
+
+/** A count: numbers of tokens are never negative or fractional. */
+export function countAt(value: unknown, key: string): number | undefined {
+  const member = memberOf(value, key);
+  return typeof member === 'number' && Number.isSafeInteger(member) && member >= 0 ? member : undefined;
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return isJsonObject(value) ? ownValue(value, key) : undefined;
+}
+
 /** Freezes plain data and everything in it, and returns it. Assumes that a frozen object is frozen all the way down. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

@@ -1,4 +1,4 @@
-import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonList, isJsonObject, stringAt, type JsonObject, type JsonValue } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
 import type { DefinitionIndex } from './definition-index.ts';
@@ -65,7 +65,7 @@ export function structuredOutput(
   const strict = limits.strict !== undefined && isStrict(schema, limits.strict);
   return ok({
     name: name.slice(0, MAX_NAME_LENGTH),
-    description: textAt(schema, 'description'),
+    description: stringAt(schema, 'description'),
     schema: inline ? bareRoot(schema) : schema,
     strict,
     wrapper: document.wrapper,
@@ -206,7 +206,7 @@ function withoutSiblings(schema: JsonObject): JsonObject {
 function withoutLoneUnion(schema: JsonObject): JsonObject {
   const [only, ...others] = unionOf(schema);
   if (only === undefined || others.length > 0) return schema;
-  const description = joined([textAt(schema, 'description'), textAt(only, 'description')]);
+  const description = joined([stringAt(schema, 'description'), stringAt(only, 'description')]);
   return description === undefined ? only : { ...only, description };
 }
 
@@ -234,7 +234,7 @@ function withoutBooleanLiterals(schema: JsonObject): JsonObject {
   if (inner['type'] !== 'boolean' || !isJsonList(values)) return inner;
   const [only, ...more] = values;
   const stated = more.length > 0 ? undefined : `Always ${JSON.stringify(only)}.`;
-  const description = joined([textAt(inner, 'description'), stated]);
+  const description = joined([stringAt(inner, 'description'), stated]);
   return description === undefined ? others : { ...others, description };
 }
 
@@ -352,7 +352,7 @@ function referencesIn(schema: JsonObject): readonly string[] {
 
 /** The name of the definition to which a schema refers. */
 function referenceOf(schema: JsonObject): string | undefined {
-  return textAt(schema, '$ref')?.slice(DEFINITIONS.length);
+  return stringAt(schema, '$ref')?.slice(DEFINITIONS.length);
 }
 
 function membersOf(schema: JsonObject): ReadonlyArray<readonly [string, JsonValue]> {
@@ -367,9 +367,4 @@ function unionOf(schema: JsonObject): readonly JsonObject[] {
 function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
   const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
   return value !== undefined && isJsonObject(value) ? value : undefined;
-}
-
-function textAt(schema: JsonObject, key: string): string | undefined {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-  return typeof value === 'string' ? value : undefined;
 }

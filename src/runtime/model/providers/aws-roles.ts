@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { parseJson } from '../../../base/json.ts';
+import { parseJson, stringAt } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import { AWS_REGION } from '../../../schema/providers/aws-bedrock.ts';
 import { askService } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
-import { stringAt } from '../wire/reply-format.ts';
 import type { AwsCredentials } from './aws-signer.ts';
 import type { CloudMachine } from './cloud-machine.ts';
 import { DEFAULT_LIFE_MS, type Lease } from './renewed-credential.ts';

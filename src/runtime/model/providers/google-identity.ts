@@ -2,10 +2,9 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentialsIn } from '../../../base/credentials-in.ts';
-import { type JsonObject, parseJson } from '../../../base/json.ts';
+import { parseJson, stringAt, type JsonObject } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import { GOOGLE_VARIABLES } from '../../../schema/providers/google.ts';
-import { stringAt } from '../wire/reply-format.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';
 
 /** An account for which Google issues access tokens. */

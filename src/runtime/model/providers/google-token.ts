@@ -1,8 +1,7 @@
 import { sign } from 'node:crypto';
 import { promisify } from 'node:util';
-import { parseJson } from '../../../base/json.ts';
+import { countAt, parseJson, stringAt } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
-import { countAt, stringAt } from '../wire/reply-format.ts';
 import { askService, type ServiceRequest } from '../http/ask-service.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { GoogleIdentity, ServiceAccount } from './google-identity.ts';

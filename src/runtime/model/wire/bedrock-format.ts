@@ -1,17 +1,9 @@
+import { countAt, listAt, objectAt, stringAt } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { AwsEventReader } from '../http/aws-event-reader.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { ReasoningDelta } from './json-event-stream.ts';
-import {
-  countAt,
-  knownDetails,
-  listAt,
-  malformed,
-  objectAt,
-  promptTokens,
-  reportedError,
-  stringAt,
-} from './reply-format.ts';
+import { knownDetails, malformed, promptTokens, reportedError } from './reply-format.ts';
 import type { PossibleDetails, ReplyDetails, ReplyFormat, WireObject } from './reply-format.ts';
 import { answeredByTool, ToolReply, toolText } from './tool-reply.ts';
 

@@ -1,18 +1,8 @@
-import { isJsonObject } from '../../../base/json.ts';
+import { countAt, isJsonObject, listAt, objectAt, stringAt } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { ReasoningDelta } from './json-event-stream.ts';
-import {
-  countAt,
-  isOnlyOne,
-  knownDetails,
-  knownTokens,
-  listAt,
-  malformed,
-  objectAt,
-  reportedError,
-  stringAt,
-} from './reply-format.ts';
+import { isOnlyOne, knownDetails, knownTokens, malformed, reportedError } from './reply-format.ts';
 import type { PossibleDetails, ReplyDetails, ReplyFormat, TokenDetails, WireObject } from './reply-format.ts';
 
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */

@@ -1,19 +1,9 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatCompletionMessage } from 'openai/resources/chat/completions';
-import { isJsonObject } from '../../../base/json.ts';
+import { countAt, isJsonObject, listAt, objectAt, stringAt } from '../../../base/json.ts';
 import { err, ok } from '../../../base/result.ts';
 import { JsonEventStream } from './json-event-stream.ts';
 import type { ReasoningDelta } from './json-event-stream.ts';
-import {
-  countAt,
-  isOnlyOne,
-  knownDetails,
-  knownTokens,
-  listAt,
-  malformed,
-  objectAt,
-  reportedError,
-  stringAt,
-} from './reply-format.ts';
+import { isOnlyOne, knownDetails, knownTokens, malformed, reportedError } from './reply-format.ts';
 import type { PossibleDetails, ReplyFormat, TokenDetails, WireObject } from './reply-format.ts';
 
 /** Member names, checked against the types of the openai package; the values are checked when they are read. */

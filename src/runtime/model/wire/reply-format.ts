@@ -1,4 +1,4 @@
-import { isJsonObject, ownValue, parseJson } from '../../../base/json.ts';
+import { countAt, isJsonObject, parseJson, stringAt } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import { excessOfJson } from '../../../base/scan-json.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
@@ -248,30 +248,4 @@ export function tooLargeToParse(
   if (json.length <= SHORTEST_LARGE) return undefined;
   const excess = excessOfJson(typeof json === 'string' ? Buffer.from(json) : json, MAX_VALUES);
   return excess === undefined ? undefined : malformed(`sent ${subject} that ${excess}`);
-}
-
-/** The member `key` as an object; undefined when it is anything else. */
-export function objectAt(value: unknown, key: string): Readonly<Record<string, unknown>> | undefined {
-  const member = memberOf(value, key);
-  return isJsonObject(member) ? member : undefined;
-}
-
-export function stringAt(value: unknown, key: string): string | undefined {
-  const member = memberOf(value, key);
-  return typeof member === 'string' ? member : undefined;
-}
-
-export function listAt(value: unknown, key: string): readonly unknown[] | undefined {
-  const member = memberOf(value, key);
-  return Array.isArray(member) ? member : undefined;
-}
-
-/** A count: numbers of tokens are never negative or fractional. */
-export function countAt(value: unknown, key: string): number | undefined {
-  const member = memberOf(value, key);
-  return typeof member === 'number' && Number.isSafeInteger(member) && member >= 0 ? member : undefined;
-}
-
-function memberOf(value: unknown, key: string): unknown {
-  return isJsonObject(value) ? ownValue(value, key) : undefined;
 }

@@ -3,12 +3,11 @@ import type { Result } from '../../base/result.ts';
 import { indexDefinitions } from '../../schema/definition-index.ts';
 import type { Program } from '../../schema/program.ts';
 import type { TestType } from '../../schema/test.ts';
-import type { Recordings } from './recordings.ts';
 import type { SelectedTest } from './select-tests.ts';
 import { passedRuns, type TestResult, type TestRun } from './test-results.ts';
-import { TestRunner, type RunnerSettings } from './test-runner.ts';
+import { TestRunner, type RunnerParts } from './test-runner.ts';
 
-export interface TestPlan {
+export interface TestPlan extends RunnerParts {
   readonly program: Program;
   readonly tests: readonly SelectedTest[];
   /** The clients to call; empty for the own client of each function. */
@@ -20,10 +19,6 @@ export interface TestPlan {
   readonly parallel: number;
   /** The program of a test that extends types. Fails with sentences. */
   readonly extended: (test: TestType) => Result<Program, string>;
-  /** Where replies are kept, or come from instead of a model. */
-  readonly recordings?: { readonly mode: 'record' | 'replay'; readonly files: Recordings };
-  readonly settings: RunnerSettings;
-  readonly cancellation: Cancellation;
 }
 
 /**

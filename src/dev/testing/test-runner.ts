@@ -28,8 +28,9 @@ export interface RunnerSettings extends LocalSettings {
   readonly onFile?: (path: string) => void;
 }
 
-interface RunnerParts {
+export interface RunnerParts {
   readonly settings: RunnerSettings;
+  /** Where replies are kept, or come from instead of a model. */
   readonly recordings?: { readonly mode: 'record' | 'replay'; readonly files: Recordings };
   readonly cancellation: Cancellation;
 }

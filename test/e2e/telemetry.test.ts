@@ -68,17 +68,27 @@ let first: FakeProvider;
 let second: FakeProvider;
 let receiver: OtlpReceiver;
 let server: RunningServer | undefined;
-/** A server without variables of a test, which several tests share, and its receiver. */
-let shared: { readonly server: RunningServer; readonly receiver: OtlpReceiver };
+/** A server that several tests share, and its receiver. */
+interface Traced {
+  readonly server: RunningServer;
+  readonly receiver: OtlpReceiver;
+}
+let shared: Traced;
+/** Exports prompts and replies, and logs details. */
+let detailed: Traced;
 
 beforeAll(async () => {
   [first, second, receiver] = await Promise.all([startFakeProvider(), startFakeProvider(), startOtlpReceiver()]);
-  const own = await startOtlpReceiver();
-  shared = { server: await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: own.url }), receiver: own };
+  shared = await startTraced({ OTEL_EXPORTER_OTLP_HEADERS: 'x-export-key=export-key-123' });
+  const content = {
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
+  };
+  detailed = await startTraced(content, ['--log-level', 'debug', '--transport', 'node']);
 });
 
 beforeEach(() => {
-  for (const each of [first, second, receiver, shared.receiver]) each.clear();
+  for (const each of [first, second, receiver, shared.receiver, detailed.receiver]) each.clear();
 });
 
 afterEach(async () => {
@@ -87,14 +97,20 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await shared.server.stop();
-  await Promise.all([first, second, receiver, shared.receiver].map((each) => each.close()));
+  await Promise.all([shared, detailed].map((each) => each.server.stop()));
+  await Promise.all([first, second, receiver, shared.receiver, detailed.receiver].map((each) => each.close()));
 });
 
 /** Starts the server of a test. */
 async function start(env: Readonly<Record<string, string>> = {}, flags: readonly string[] = []): Promise<string> {
   server = await startWith(env, flags);
   return server.url;
+}
+
+/** Starts a server with a receiver of its own. */
+async function startTraced(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<Traced> {
+  const own = await startOtlpReceiver();
+  return { server: await startWith({ OTEL_EXPORTER_OTLP_ENDPOINT: own.url, ...env }, flags), receiver: own };
 }
 
 function startWith(env: Readonly<Record<string, string>>, flags: readonly string[] = []): Promise<RunningServer> {
@@ -129,14 +145,6 @@ function only(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
   const [found, ...others] = spans.filter((span) => span.name === name);
   if (found === undefined || others.length > 0) throw new Error(`${1 + others.length} spans "${name}", or none`);
   return found;
-}
-
-function lines(): readonly string[] {
-  return server?.output().split('\n') ?? [];
-}
-
-function sent(): string {
-  return receiver.bytes.map((bytes) => bytes.toString('latin1')).join('\n');
 }
 
 async function counter(url: string, series: string): Promise<number> {
@@ -205,40 +213,6 @@ test('a stream that was retried and fell back is one trace with all of its steps
   });
 });
 
-test('no export contains a prompt, an argument, a reply, an error of a provider or a key', async () => {
-  const url = await start({ OTEL_EXPORTER_OTLP_HEADERS: 'x-export-key=export-key-123' });
-  second.answer(reply('{"name": "private-reply", "age": 1}'));
-  first.answer(status(400, { error: { message: `private-error about ${KEY}` } }));
-  expect((await post(`${url}/call/Extract`)).status).toBe(200);
-  await traceOf('POST /call/Extract');
-  await server?.stop();
-  for (const word of ['private', 'a secret person', KEY, 'export-key-123']) expect(sent()).not.toContain(word);
-  expect(receiver.headers.map((headers) => headers['x-export-key'])).toContain('export-key-123');
-  expect(server?.output()).not.toContain('export-key-123');
-});
-
-test('prompts, arguments and replies are exported if the variable asks for them, without keys', async () => {
-  const env = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' };
-  const url = await start(env);
-  const text = `{"name": "Ada ${KEY} ${CALLERS_KEY}", "age": 1}`;
-  first.answer(reply(text));
-  const body = JSON.stringify({ text: 'a secret person', svc_options: { env: { MODEL_KEY: CALLERS_KEY } } });
-  expect((await post(`${url}/call/Extract`, {}, body)).status).toBe(200);
-  const spans = await traceOf('POST /call/Extract');
-  expect(only(spans, 'POST /call/Extract').attributes['svc.arguments']).toBe(BODY);
-  const { attributes } = only(spans, 'chat first-model');
-  expect(JSON.parse(String(attributes['gen_ai.input.messages']))).toEqual([
-    { role: 'system', parts: [{ type: 'text', content: 'Extract: a secret person' }] },
-  ]);
-  expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toEqual([
-    {
-      role: 'assistant',
-      parts: [{ type: 'text', content: text.replace(KEY, MASK).replace(CALLERS_KEY, MASK) }],
-      finish_reason: 'stop',
-    },
-  ]);
-});
-
 test('the spans of a stream end when its caller disconnects', async () => {
   const { url } = shared.server;
   first.answer(reply('{"name": "Ada", "age": 1}', { chunkSize: 1, delayMs: 50 }));
@@ -264,17 +238,57 @@ test('a reply that another thread parses has a span for the thread', async () =>
   expect(thread.events.map(({ name }) => name)).toEqual(['svc.thread_taken']);
 });
 
+test('prompts, arguments and replies are exported if the variable asks for them, without keys', async () => {
+  const { url } = detailed.server;
+  const text = `{"name": "Ada ${KEY} ${CALLERS_KEY}", "age": 1}`;
+  first.answer(reply(text));
+  const body = JSON.stringify({ text: 'a secret person', svc_options: { env: { MODEL_KEY: CALLERS_KEY } } });
+  expect((await post(`${url}/call/Extract`, {}, body)).status).toBe(200);
+  const spans = await traceOf('POST /call/Extract', detailed.receiver);
+  expect(only(spans, 'POST /call/Extract').attributes['svc.arguments']).toBe(BODY);
+  const { attributes } = only(spans, 'chat first-model');
+  expect(JSON.parse(String(attributes['gen_ai.input.messages']))).toEqual([
+    { role: 'system', parts: [{ type: 'text', content: 'Extract: a secret person' }] },
+  ]);
+  expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toEqual([
+    {
+      role: 'assistant',
+      parts: [{ type: 'text', content: text.replace(KEY, MASK).replace(CALLERS_KEY, MASK) }],
+      finish_reason: 'stop',
+    },
+  ]);
+});
+
 test('the log lines of a request name its trace, also on node:http', async () => {
-  const url = await start({}, ['--log-level', 'debug', '--transport', 'node']);
+  const { url, output } = detailed.server;
   first.script(status(503, {}));
   first.answer(reply('{"name": "Ada", "age": 1}'));
   expect((await post(`${url}/call/Extract`, { ...TRACED, 'x-request-id': 'traced-1' })).status).toBe(200);
-  const spans = await traceOf('POST /call/Extract');
+  const spans = await traceOf('POST /call/Extract', detailed.receiver);
   const ids = { trace_id: PARENT.traceId, span_id: only(spans, 'POST /call/Extract').spanId };
-  await waitUntil('the line of the model', () => lines().some((line) => line.includes('"msg":"model"')));
-  const own = lines().filter((line) => line.includes('"requestId":"traced-1"'));
+  const lines = (): readonly string[] =>
+    output()
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.includes('"requestId":"traced-1"'));
+  await waitUntil('all lines', () => lines().length === 3);
+  const own = lines();
   expect(own.map((line) => JSON.parse(line))).toEqual(own.map(() => expect.objectContaining(ids)));
   expect(own.length).toBe(3);
+});
+
+// It ends the server of the tests above.
+test('no export contains a prompt, an argument, a reply, an error of a provider or a key', async () => {
+  const { url, output } = shared.server;
+  second.answer(reply('{"name": "private-reply", "age": 1}'));
+  first.answer(status(400, { error: { message: `private-error about ${KEY}` } }));
+  expect((await post(`${url}/call/Extract`)).status).toBe(200);
+  await traceOf('POST /call/Extract', shared.receiver);
+  await shared.server.stop();
+  const sent = shared.receiver.bytes.map((bytes) => bytes.toString('latin1')).join('\n');
+  for (const word of ['private', 'a secret person', KEY, 'export-key-123']) expect(sent).not.toContain(word);
+  expect(shared.receiver.headers.map((headers) => headers['x-export-key'])).toContain('export-key-123');
+  expect(output()).not.toContain('export-key-123');
 });
 
 test('metrics have the names, units and buckets of the conventions, also without traces', async () => {

@@ -135,7 +135,13 @@ const WRONG: ReadonlyArray<readonly [what: string, line: string, error: string]>
   ],
 ];
 
-test.each(WRONG)('%s does not compile', async (_what, line, error) => {
-  const module = `${typesOf(DEFINITIONS)}\n${line}\nexport {};\n`;
-  expect(await compileErrors({ 'wrong.ts': module })).toContain(`error ${error}`);
+test('wrong uses of the types do not compile', async () => {
+  const types = typesOf(DEFINITIONS);
+  const modules = WRONG.map(([, line], at) => [`wrong-${at}.ts`, `${types}\n${line}\nexport {};\n`]);
+  const errors = (await compileErrors(Object.fromEntries(modules) as Record<string, string>)).split('\n');
+  const found = WRONG.map(([what], at) => [
+    what,
+    errors.filter((error) => error.startsWith(`wrong-${at}.ts(`)).join('\n'),
+  ]);
+  expect(found).toEqual(WRONG.map(([what, , error]) => [what, expect.stringContaining(`error ${error}`)]));
 });

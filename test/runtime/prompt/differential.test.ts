@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { CLIENT, errorsOf, readSample, rendererOf } from './sample-program.ts';
+import { CLIENT, readSample, rendererIfValid } from './sample-program.ts';
 
 // Renders the same expressions and templates with svc and with minijinja, where both have the same dialect.
 
@@ -100,8 +100,7 @@ function inMinijinja(line: string): string {
 
 function inSvc(line: string): string {
   const source = `function F(${SIGNATURE}) -> string {\n  client "openai/m1"\n  prompt ####"|${templateOf(line)}|"####\n}\n`;
-  if (errorsOf(source).length > 0) return 'ERROR';
-  const result = rendererOf(source).render('F', CONTEXT, CLIENT);
-  const part = result.ok ? result.value[0]?.parts[0] : undefined;
+  const result = rendererIfValid(source)?.render('F', CONTEXT, CLIENT);
+  const part = result?.ok === true ? result.value[0]?.parts[0] : undefined;
   return part?.kind === 'text' ? part.text.slice(1, -1) : 'ERROR';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CLIENT, errorsOf, readSample, rendererOf } from './sample-program.ts';
+import { CLIENT, readSample, rendererIfValid } from './sample-program.ts';
 
 // One expression per line with its output (a JSON string), or ERROR if it does not compile or render.
 const LINES = readSample('expressions.txt').trim().split('\n');
@@ -39,9 +39,8 @@ test.each(LINES)('%s', (line) => {
 });
 
 function outcomeOf(source: string): string {
-  if (errorsOf(source).length > 0) return 'ERROR';
-  const result = rendererOf(source).render('Show', ARGS, CLIENT);
-  if (!result.ok) return 'ERROR';
+  const result = rendererIfValid(source)?.render('Show', ARGS, CLIENT);
+  if (result?.ok !== true) return 'ERROR';
   const part = result.value[0]?.parts[0];
   return part?.kind === 'text' ? part.text : 'no text';
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CLIENT, errorsOf, readSample, rendererOf } from './sample-program.ts';
+import { CLIENT, readSample, rendererIfValid } from './sample-program.ts';
 
 // `=== return type : expression`, then its output, or ERROR if it does not compile or render.
 const SAMPLES = readSample('output-format.txt')
@@ -33,8 +33,7 @@ test('options that are known only when the prompt is rendered are refused there'
 
 function describe(type: string, expression: string): string {
   const source = `${DEFINITIONS}\nfunction F() -> ${type} {\n  client M\n  prompt ##"{{ ${expression} }}"##\n}\n`;
-  if (errorsOf(source).length > 0) return 'ERROR';
-  const result = rendererOf(source).render('F', {}, CLIENT);
-  const part = result.ok ? result.value[0]?.parts[0] : undefined;
+  const result = rendererIfValid(source)?.render('F', {}, CLIENT);
+  const part = result?.ok === true ? result.value[0]?.parts[0] : undefined;
   return part?.kind === 'text' ? part.text : 'ERROR';
 }

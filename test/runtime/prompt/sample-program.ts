@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import type { FunctionValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import type { Message, PromptClient } from '../../../src/schema/message.ts';
+import type { Program } from '../../../src/schema/program.ts';
+import type { FitsType } from '../../../src/schema/type.ts';
 import { createPromptRenderer, type PromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { fitsOf } from '../../support/validators.ts';
+import { validatorsOf } from '../../support/validators.ts';
 
 const OPTIONS = { version: '0.226.2', versionCheck: false, beta: true, apiKey: false };
 
@@ -32,11 +35,33 @@ function errorsAmong(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] 
   return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
+/** Creates the renderer of definitions; undefined if they have errors. */
+export function rendererIfValid(source: string): PromptRenderer | undefined {
+  const { program } = compile([new SourceFile('main.baml', source)], OPTIONS);
+  return program && createPromptRenderer(program, sharedFitsOf(program));
+}
+
 /** Creates the renderer of definitions, which must have no errors. */
 export function rendererOf(source: string): PromptRenderer {
-  const { program, diagnostics } = compile([new SourceFile('main.baml', source)], OPTIONS);
-  if (program === undefined) throw new Error(JSON.stringify(errorsAmong(diagnostics)));
-  return createPromptRenderer(program, fitsOf(program));
+  const renderer = rendererIfValid(source);
+  if (renderer === undefined) throw new Error(JSON.stringify(errorsOf(source)));
+  return renderer;
+}
+
+const validatorsByTypes = new Map<string, FunctionValidators>();
+
+/** The types of a program's functions. Functions of the same types share validators, which take longer to compile than a prompt. */
+function sharedFitsOf(program: Program): (functionName: string) => FitsType {
+  const own = validatorsOf(program);
+  const { classes, enums, aliases } = program;
+  const definitions = JSON.stringify({ classes, enums, aliases });
+  return (functionName) => {
+    const fn = program.functions.find(({ name }) => name === functionName);
+    const types = JSON.stringify([definitions, fn?.parameters, fn?.returns]);
+    const validators = validatorsByTypes.get(types) ?? own.of(functionName);
+    validatorsByTypes.set(types, validators);
+    return validators.createFits();
+  };
 }
 
 /** Renders a prompt that has the given parameters (`a: int, b: string`). */
@@ -50,7 +75,7 @@ export function renderPrompt(
     return `error: ${errorsAmong(diagnostics)
       .map((each) => `${each.code} ${each.message}`)
       .join('; ')}`;
-  const result = createPromptRenderer(program, fitsOf(program)).render('F', args, client);
+  const result = createPromptRenderer(program, sharedFitsOf(program)).render('F', args, client);
   return result.ok ? result.value : `failure: ${result.failure.message}`;
 }
 

@@ -19,11 +19,12 @@ export class SourceFile {
   }
 
   positionAt(offset: number): Position {
-    return positionIn(this.lineStarts, offset);
+    const line = Math.max(1, countUpTo(this.lineStarts, offset));
+    return { line, column: offset - (this.lineStarts[line - 1] ?? 0) + 1 };
   }
 
   /** The text of a 1-based line without its line break; an empty string if there is no such line. `text`: the text, masked. */
-  lineText(line: number, text = this.text): string {
+  lineText(line: number, text: string): string {
     const start = this.lineStarts[line - 1];
     if (start === undefined) return '';
     const end = this.lineStarts[line] ?? text.length + 1;
@@ -36,9 +37,4 @@ function lineStartsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
-}
-
-function positionIn(lineStarts: readonly number[], offset: number): Position {
-  const line = Math.max(1, countUpTo(lineStarts, offset));
-  return { line, column: offset - (lineStarts[line - 1] ?? 0) + 1 };
 }

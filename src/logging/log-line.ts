@@ -49,6 +49,11 @@ const NAME_COLUMNS = 24;
 const GREEN = 32;
 const QUIET = 90;
 
+/** A line about a finished request. */
+export function isRequest(entry: LogFields): boolean {
+  return entry['msg'] === 'request' && entry['method'] !== undefined;
+}
+
 /**
  * Writes a request line, with the most important facts first:
  * `200 ok /stream/ExtractResume 1.2 s · OpenAI · 2 attempts · 812 in, 94 out · first 310 ms`.

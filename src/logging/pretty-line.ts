@@ -1,6 +1,7 @@
 import { isJsonObject, parseJson } from '../base/json.ts';
 import {
   fieldText,
+  isRequest,
   LEVEL_COLOURS,
   painter,
   type PaintText,
@@ -11,7 +12,6 @@ import {
   textOf,
 } from './log-line.ts';
 import type { LogFields } from './logger.ts';
-import { isRequest } from './terminal-line.ts';
 
 const QUIET = 90;
 

@@ -1,5 +1,6 @@
 import {
   fieldText,
+  isRequest,
   LEVEL_COLOURS,
   painter,
   type PaintText,
@@ -29,11 +30,6 @@ export function terminalLine(json: string, colour: boolean): string {
     .filter(([name]) => !HIDDEN.has(name))
     .map(([name, value]) => `${paint(90, `${name}=`)}${fieldText(value)}`);
   return `${[start, textOf(entry['msg']), ...fields].join(' ')}\n`;
-}
-
-/** A line about a finished request. */
-export function isRequest(entry: LogFields): boolean {
-  return entry['msg'] === 'request' && entry['method'] !== undefined;
 }
 
 function belowRequest(entry: LogFields, paint: PaintText): string {

@@ -1,21 +1,15 @@
 import type {
   AttributeNode,
   DeclarationNode,
+  Declared,
   EntryNode,
   EnumValueNode,
   FieldNode,
   NameNode,
   TypeNode,
 } from './syntax-nodes.ts';
-import type { Span } from '../../diagnostics/span.ts';
 import * as t from './tokens.ts';
 import { TypeGrammar } from './type-grammar.ts';
-
-interface Declared {
-  readonly documentation?: string;
-  readonly span: Span;
-  readonly broken?: true;
-}
 
 /** The rule for one member of a block, and the words for the block and its member in messages. */
 interface MemberReader<M> {
@@ -107,19 +101,11 @@ export abstract class BlockGrammar extends TypeGrammar {
     return documentation === undefined ? {} : { documentation };
   }
 
-  /** The members that all declaration nodes share. */
-  protected declared(word: t.DefinitionToken): Declared {
+  /** The members that all declaration nodes share, except the name. */
+  protected declared(word: t.DefinitionToken): Omit<Declared, 'name'> {
     const span = this.spanFrom(word);
     const broken = this.brokenBetween(span);
     return { ...this.documented(word), span, ...(broken && { broken }) };
-  }
-
-  protected isWord(token: t.DefinitionToken): boolean {
-    return token.tokenType === t.Identifier || t.KEYWORD_TYPES.has(token.image);
-  }
-
-  protected testMembers(): { entries: EntryNode[]; attributes: AttributeNode[]; types: DeclarationNode[] } {
-    return { entries: [], attributes: [], types: [] };
   }
 
   protected missingBlock(what: string, name: NameNode | undefined): readonly EntryNode[] {
@@ -191,14 +177,13 @@ export abstract class BlockGrammar extends TypeGrammar {
   #missingType(name: NameNode): { type: TypeNode; attributes: readonly AttributeNode[] } | undefined {
     this.ACTION(() => {
       const next = this.peek();
-      const what = 'field';
       if (
         !this.nextOnSameLine() ||
         next.tokenType === t.Attribute ||
         next.tokenType === t.RightBrace ||
         isSeparator(next)
       ) {
-        this.report('parse/missing-type', name.span, { name: name.text, what });
+        this.report('parse/missing-type', name.span, { name: name.text, what: 'field' });
       } else {
         const advice = next.tokenType === t.Question ? `Write \`${name.text} Type?\` for an optional field.` : '';
         const params = { expected: 'a type', found: t.quoteToken(next), advice };

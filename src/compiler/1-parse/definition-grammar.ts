@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { Span } from '../../diagnostics/span.ts';
 import { didYouMean } from '../../base/suggestion.ts';
-import type { DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
+import type { AttributeNode, DeclarationNode, EntryNode, NameNode } from './syntax-nodes.ts';
 import { declarationHint } from './other-languages.ts';
 import * as t from './tokens.ts';
 import { FunctionGrammar } from './function-grammar.ts';
@@ -103,7 +104,7 @@ export class DefinitionGrammar extends FunctionGrammar {
       {
         ALT: () => {
           this.missingBlock('test', name);
-          return this.testMembers();
+          return noMembers();
         },
       },
     ]);
@@ -122,7 +123,7 @@ export class DefinitionGrammar extends FunctionGrammar {
   });
 
   protected readonly testBody = this.RULE('testBody', () => {
-    const members = this.testMembers();
+    const members = noMembers();
     this.CONSUME(t.LeftBrace);
     this.MANY(() =>
       this.OR({
@@ -249,7 +250,7 @@ export class DefinitionGrammar extends FunctionGrammar {
     else if (token.image === 'impl' && this.nextIs(t.Less)) {
       // `impl<llm, Name> variant { … }`
       this.report('parse/older-implementation', span, { name: this.peek(4).image });
-    } else if (this.isWord(token)) {
+    } else if (isWord(token)) {
       const suggestion = declarationHint(token.image) || didYouMean(token.image, WORDS);
       this.report('parse/unknown-declaration', span, { name: token.image, suggestion });
       // `export class A {`: the definition itself is fine.
@@ -267,10 +268,19 @@ export class DefinitionGrammar extends FunctionGrammar {
     return declarationHint(next.image) !== '' || didYouMean(next.image, WORDS) !== '';
   }
 
-  #strayDynamic(span: ReturnType<DefinitionGrammar['spanOf']>): void {
+  #strayDynamic(span: Span): void {
     const name = this.peek(2).image;
     this.report('parse/dynamic-outside-test', span, { name });
     // The block extends another definition: read here, it would be a duplicate.
     this.skipToken();
   }
+}
+
+/** The members of a test before any is read. */
+function noMembers(): { entries: EntryNode[]; attributes: AttributeNode[]; types: DeclarationNode[] } {
+  return { entries: [], attributes: [], types: [] };
+}
+
+function isWord(token: t.DefinitionToken): boolean {
+  return token.tokenType === t.Identifier || t.KEYWORD_TYPES.has(token.image);
 }

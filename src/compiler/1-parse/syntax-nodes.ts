@@ -26,7 +26,7 @@ export interface NameNode {
   readonly span: Span;
 }
 
-interface Declared {
+export interface Declared {
   readonly name: NameNode;
   /** The `///` lines above. */
   readonly documentation?: string;

@@ -1,6 +1,14 @@
 import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
 import { UNQUOTED_NUMBER } from './scan-literal.ts';
-import type { AttributeNode, EntryNode, ExpressionNode, RawStringNode, ValueNode, ValueShape } from './syntax-nodes.ts';
+import type {
+  AttributeNode,
+  EntryNode,
+  ExpressionNode,
+  NameNode,
+  RawStringNode,
+  ValueNode,
+  ValueShape,
+} from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 
 /** The grammar of values, maps and attributes. */
@@ -177,7 +185,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return { kind: 'broken', span };
   }
 
-  #keyOf(token: t.DefinitionToken): { text: string; span: ReturnType<ReportingParser['spanOf']> } {
+  #keyOf(token: t.DefinitionToken): NameNode {
     const quoted = token.tokenType === t.QuotedString;
     return { text: quoted ? unescapeString(token.image.slice(1, -1)) : token.image, span: this.spanOf(token) };
   }
@@ -191,7 +199,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return this.nextIs(t.LeftBrace) || this.nextIs(t.LeftBracket) || this.nextIs(t.RawString);
   }
 
-  #missingValue(name: { text: string; span: ReturnType<ReportingParser['spanOf']> }): undefined {
+  #missingValue(name: NameNode): undefined {
     this.ACTION(() => {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });

@@ -14,7 +14,7 @@ const BRACKETS_SIZE = 3_000;
 /** The most steps for twice the text, as a multiple: 2 is linear, 4 is quadratic. */
 const MAX_GROWTH = 2.1;
 
-/** The most steps for each character of a reply that is read twice. Small objects in a list take about 1000. */
+/** The most steps for each character of a reply. Small objects in a list take the most, more than 500. */
 const MAX_STEPS = 1000;
 
 test.each(HOSTILE_TYPES)(

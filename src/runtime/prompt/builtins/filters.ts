@@ -172,19 +172,23 @@ function testNamed(name: string, args: readonly Value[]): (value: Value, work: W
 }
 
 function absolute(value: Value): Value {
-  const number = numberOf(value);
-  if (number === undefined) throw new TemplateFault(`a value of kind ${kindOf(value)} is not a number`);
+  const number = givenNumber(value);
   return isFloat(value) ? floatOf(Math.abs(number)) : Math.abs(number);
 }
 
 /** Rounds halves away from zero; integers stay as they are. */
 function round(value: Value, [precision]: readonly Value[]): Value {
-  const number = numberOf(value);
-  if (number === undefined) throw new TemplateFault(`a value of kind ${kindOf(value)} is not a number`);
+  const number = givenNumber(value);
   if (!isFloat(value)) return number;
   const factor = 10 ** (numberOf(precision) ?? 0);
   const scaled = Math.sign(number) * Math.round(Math.abs(number) * factor);
   return floatOf(Number.isFinite(scaled) ? scaled / factor : number);
+}
+
+function givenNumber(value: Value): number {
+  const number = numberOf(value);
+  if (number === undefined) throw new TemplateFault(`a value of kind ${kindOf(value)} is not a number`);
+  return number;
 }
 
 function toInteger(value: Value, _: readonly Value[], work: Work): Value {

@@ -9,38 +9,45 @@ import type { Work } from '../values/work.ts';
 /** Applies a test. Arguments come in the order of the vocabulary. */
 type TestFunction = (value: Value, args: readonly Value[], work: Work) => boolean;
 
+const isEqual: TestFunction = (value, [other], work) => valuesEqual(value, other, work);
+const isOther: TestFunction = (value, [other], work) => !valuesEqual(value, other, work);
+const isLess: TestFunction = (value, [other], work) => compareValues(value, other, work) < 0;
+const isAtMost: TestFunction = (value, [other], work) => compareValues(value, other, work) <= 0;
+const isGreater: TestFunction = (value, [other], work) => compareValues(value, other, work) > 0;
+const isAtLeast: TestFunction = (value, [other], work) => compareValues(value, other, work) >= 0;
+
 /** Every test of the vocabulary. */
 export const TEST_FUNCTIONS: Readonly<Record<TestName, TestFunction>> = {
-  '!=': (value, [other], work) => !valuesEqual(value, other, work),
-  '<': (value, [other], work) => compareValues(value, other, work) < 0,
-  '<=': (value, [other], work) => compareValues(value, other, work) <= 0,
-  '==': (value, [other], work) => valuesEqual(value, other, work),
-  '>': (value, [other], work) => compareValues(value, other, work) > 0,
-  '>=': (value, [other], work) => compareValues(value, other, work) >= 0,
+  '!=': isOther,
+  '<': isLess,
+  '<=': isAtMost,
+  '==': isEqual,
+  '>': isGreater,
+  '>=': isAtLeast,
   boolean: (value) => typeof value === 'boolean',
   defined: (value) => value !== undefined,
   divisibleby: (value, [number]) => rest(value, number) === 0,
   endingwith: (value, [end], work) => plainTextOf(value, work).endsWith(plainTextOf(end, work)),
-  eq: (value, [other], work) => valuesEqual(value, other, work),
-  equalto: (value, [other], work) => valuesEqual(value, other, work),
+  eq: isEqual,
+  equalto: isEqual,
   escaped: () => false,
   even: (value) => rest(value, 2) === 0,
   false: (value) => value === false,
   filter: (value) => typeof value === 'string' && isFilterName(value),
   float: isFloat,
-  ge: (value, [other], work) => compareValues(value, other, work) >= 0,
-  greaterthan: (value, [other], work) => compareValues(value, other, work) > 0,
-  gt: (value, [other], work) => compareValues(value, other, work) > 0,
+  ge: isAtLeast,
+  greaterthan: isGreater,
+  gt: isGreater,
   in: (value, [container], work) => contains(container, value, work),
   integer: (value) => typeof value === 'number' && Number.isInteger(value),
   // A loop over null or an undefined value visits no items.
   iterable: (value) => value === undefined || value === null || isString(value) || isList(value) || isMapping(value),
-  le: (value, [other], work) => compareValues(value, other, work) <= 0,
-  lessthan: (value, [other], work) => compareValues(value, other, work) < 0,
+  le: isAtMost,
+  lessthan: isLess,
   lower: (value, _, work) => isString(value) && /^\p{Lowercase}*$/u.test(plainTextOf(value, work)),
-  lt: (value, [other], work) => compareValues(value, other, work) < 0,
+  lt: isLess,
   mapping: isMapping,
-  ne: (value, [other], work) => !valuesEqual(value, other, work),
+  ne: isOther,
   none: (value) => value === null,
   number: (value) => typeof value !== 'boolean' && numberOf(value) !== undefined,
   odd: (value) => Math.abs(rest(value, 2)) === 1,

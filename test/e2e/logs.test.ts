@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
@@ -10,10 +10,19 @@ import { startServer, type RunningServer } from '../support/running-server.ts';
 const SVC_MAIN = fileURLToPath(new URL('../../dist/bin/svc.js', import.meta.url));
 const SAMPLES = fileURLToPath(new URL('../../svc_src', import.meta.url));
 /** A multiple of the calls at the same time. */
-const CALLS = 96;
+const CALLS = 48;
 
 let server: RunningServer | undefined;
 let lone: ChildProcess | undefined;
+/** A server whose output two tests read, with every detail but the content. */
+let shared: RunningServer;
+
+beforeAll(async () => {
+  const flags = ['--workers', '1', '--log-level', 'debug', '--log-content', 'none', '--slow', '1ms'];
+  shared = await startServer({ from: SAMPLES, flags });
+});
+
+afterAll(() => shared.stop());
 
 afterEach(async () => {
   await server?.stop();
@@ -85,23 +94,27 @@ test('with a closed stdout, svc loses log lines and no call', async () => {
   expect(await served(url)).toBe(CALLS);
 });
 
+/** Their lines are larger than the buffers between two processes. */
+const TURNS = 6;
+
 test('a stalled reader of the log delays no call, and receives every line when it continues', async () => {
   server = await startServer({ from: SAMPLES, flags: ['--workers', '1', '--log-level', 'debug'] });
   const { url, child, output } = server;
   child.stdout?.pause();
-  for (let turn = 0; turn < 3; turn += 1) expect(await served(url)).toBe(CALLS);
+  for (let turn = 0; turn < TURNS; turn += 1) expect(await served(url)).toBe(CALLS);
   child.stdout?.resume();
   const lines = () =>
     output()
       .split('\n')
       .filter((line) => line.includes('"msg":"request"')).length;
-  await waitUntil('every line to arrive', () => lines() === 3 * CALLS);
+  await waitUntil('every line to arrive', () => lines() === TURNS * CALLS);
   expect(await droppedLines(url)).toBe(0);
 });
 
 test('every line about a request has its id, whatever its outcome', async () => {
-  server = await startServer({ from: SAMPLES, flags: ['--workers', '1', '--log-level', 'debug'] });
-  const { url, output } = server;
+  const { url, output } = shared;
+  const before = output().length;
+  const lines = (): readonly string[] => output().slice(before).split('\n').slice(0, -1);
   const given = { 'x-request-id': 'asked-for-1' };
   const json = { 'content-type': 'application/json' };
   const requests = [
@@ -117,10 +130,9 @@ test('every line about a request has its id, whatever its outcome', async () => 
   const ids = answers.map((answer) => answer.headers.get('x-request-id') ?? '');
   expect(ids[0]).toBe('asked-for-1');
   expect(new Set(ids).size).toBe(ids.length);
-  const logged = () => ids.filter((id) => output().includes(`"requestId":"${id}"`));
+  const logged = () => ids.filter((id) => lines().some((line) => line.includes(`"requestId":"${id}"`)));
   await waitUntil('all of them to be logged', () => logged().length === ids.length);
-  const entries = output()
-    .split('\n')
+  const entries = lines()
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as { readonly msg: string; readonly requestId?: string });
   const aboutRequests = entries.filter(({ msg }) => msg === 'request' || msg === 'model');
@@ -129,9 +141,8 @@ test('every line about a request has its id, whatever its outcome', async () => 
 });
 
 test('svc logs prints the lines of a running server, one for each call', async () => {
-  server = await startServer({ from: SAMPLES, flags: ['--workers', '1', '--log-content', 'none', '--slow', '1ms'] });
-  await (await call(server.url, { 'x-request-id': 'slow-1' })).text();
-  const { output } = server;
+  const { url, output } = shared;
+  await (await call(url, { 'x-request-id': 'slow-1' })).text();
   await waitUntil('the call to be logged', () => output().includes('"requestId":"slow-1"'));
   const logs = spawn(process.execPath, [SVC_MAIN, 'logs'], { stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';

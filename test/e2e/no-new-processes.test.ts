@@ -1,27 +1,27 @@
 import { copyFileSync, linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { HI_FUNCTION } from '../support/hi-function.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
 // A system that cannot start processes: here the executable of Node is missing; in production, a limit of processes or memory.
-let server: RunningServer | undefined;
-afterEach(async () => {
-  await server?.stop('SIGKILL');
-  server = undefined;
+let running: RunningServer;
+/** The Node executable that runs the server. */
+const node = join(temporaryFolder({}), 'node');
+
+beforeAll(async () => {
+  placeNode(node);
+  running = await startServer({ files: { 'a.svc': HI_FUNCTION }, flags: ['--workers', '3'], node });
 });
 
-/** A server with three workers and a spare one, and the Node executable that runs it. */
-async function start(): Promise<{ readonly running: RunningServer; readonly node: string }> {
-  const node = join(temporaryFolder({}), 'node');
-  placeNode(node);
-  server = await startServer({ files: { 'a.svc': HI_FUNCTION }, flags: ['--workers', '3'], node });
-  const running = server;
+afterAll(() => running.stop('SIGKILL'));
+
+// Three workers and a spare one.
+beforeEach(async () => {
   await waitUntil('the spare worker', () => childrenOf(running.child.pid ?? 0).length === 4);
   await new Promise((resolve) => setTimeout(resolve, 1_000));
-  return { running, node };
-}
+});
 
 function placeNode(path: string): void {
   try {
@@ -32,7 +32,7 @@ function placeNode(path: string): void {
   }
 }
 
-function killOne(running: RunningServer): void {
+function killOne(): void {
   process.kill(childrenOf(running.child.pid ?? 0)[0] ?? 0, 'SIGKILL');
 }
 
@@ -47,34 +47,31 @@ async function readiness(url: string): Promise<string> {
 }
 
 /** Waits until the answer, as JSON of its status and body, contains this string. */
-async function untilReadiness({ url }: RunningServer, part: string): Promise<void> {
-  await waitUntil(part, async () => (await readiness(url)).includes(part));
+async function untilReadiness(part: string): Promise<void> {
+  await waitUntil(part, async () => (await readiness(running.url)).includes(part));
 }
 
 test('workers that cannot be started are retried, readiness reports how many serve, and all return', async () => {
-  const { running, node } = await start();
   rmSync(node);
   // The spare worker replaces it.
-  killOne(running);
+  killOne();
   await waitUntil('the first failure', () => running.output().includes('could not be started'));
-  await untilReadiness(running, '{"status":200,"body":{"status":"ok"}}');
-  killOne(running);
-  await untilReadiness(running, '{"status":200,"body":{"status":"degraded","workers":{"listening":2,"wanted":3}}}');
-  killOne(running);
-  await untilReadiness(running, 'Only 1 of 3 workers serve, and new ones fail to start');
+  await untilReadiness('{"status":200,"body":{"status":"ok"}}');
+  killOne();
+  await untilReadiness('{"status":200,"body":{"status":"degraded","workers":{"listening":2,"wanted":3}}}');
+  killOne();
+  await untilReadiness('Only 1 of 3 workers serve, and new ones fail to start');
   const call = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name": "Ada"}' };
   expect((await fetch(`${running.url}/call/Hi`, call)).status).toBe(200);
   placeNode(node);
   await waitUntil('all workers', () => childrenOf(running.child.pid ?? 0).length === 4);
-  await untilReadiness(running, '{"status":200,"body":{"status":"ok"}}');
-  expect(await running.stop()).toBe(0);
+  await untilReadiness('{"status":200,"body":{"status":"ok"}}');
 });
 
 test('SIGTERM ends a server that cannot start workers, with exit code 0', async () => {
-  const { running, node } = await start();
   rmSync(node);
   for (let kills = 0; kills < 4; kills += 1) {
-    killOne(running);
+    killOne();
     await new Promise((resolve) => setTimeout(resolve, 300));
   }
   await waitUntil('nobody to be left', () => childrenOf(running.child.pid ?? 0).length === 0);

@@ -143,7 +143,8 @@ test('every line about a request has its id, whatever its outcome', async () => 
 test('svc logs prints the lines of a running server, one for each call', async () => {
   const { url, output } = shared;
   await (await call(url, { 'x-request-id': 'slow-1' })).text();
-  await waitUntil('the call to be logged', () => output().includes('"requestId":"slow-1"'));
+  const isOfCall = (line: string): boolean => line.includes('"requestId":"slow-1"') && line.includes('"msg":"request"');
+  await waitUntil('the call to be logged', () => output().split('\n').slice(0, -1).some(isOfCall));
   const logs = spawn(process.execPath, [SVC_MAIN, 'logs'], { stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   logs.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -52,7 +52,15 @@ function documentedProgram(): string {
   return blocks.join('\n');
 }
 
-const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--types', 'node'];
+/** TypeScript checks the declarations too, except its own. */
+const STRICT = [
+  '--strict',
+  '--skipDefaultLibCheck',
+  '--exactOptionalPropertyTypes',
+  '--noUncheckedIndexedAccess',
+  '--types',
+  'node',
+];
 
 const TYPED = `import { loadFunctions } from 'svc-functions';
 import type { CallSettings, TypedFunctions } from 'svc-functions';

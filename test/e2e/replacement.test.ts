@@ -90,7 +90,7 @@ test('SIGTERM while the server starts ends it with exit code 0', async () => {
 test('a reload that is requested during another one is not lost, and unused programs are removed', async () => {
   const folder = temporaryFolder(FILES);
   const temporary = temporaryFolder({});
-  const started = await start({ from: folder, env: { TMPDIR: temporary } });
+  const started = await start({ from: folder, flags: ['--workers', '1'], env: { TMPDIR: temporary } });
   for (const name of ['One', 'Two', 'Three']) {
     writeFileSync(
       join(folder, `${name}.svc`),

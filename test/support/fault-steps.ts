@@ -87,7 +87,7 @@ export function body(data: string | Uint8Array): Answer {
 export const finish: Answer = (_request, wire) => wire.finish();
 
 export const silence: Answer = async (_request, wire) => {
-  while (!wire.gone) await sleep(5);
+  while (!wire.gone) await sleep(25);
 };
 
 export const close: Answer = (_request, wire) => wire.end();

@@ -143,8 +143,7 @@ test('every line about a request has its id, whatever its outcome', async () => 
 test('svc logs prints the lines of a running server, one for each call', async () => {
   const { url, output } = shared;
   await (await call(url, { 'x-request-id': 'slow-1' })).text();
-  const isOfCall = (line: string): boolean => line.includes('"requestId":"slow-1"') && line.includes('"msg":"request"');
-  await waitUntil('the call to be logged', () => output().split('\n').slice(0, -1).some(isOfCall));
+  await waitUntil('the line of the call', () => /^(?=.*"requestId":"slow-1").*"msg":"request".*\n/mu.test(output()));
   const logs = spawn(process.execPath, [SVC_MAIN, 'logs'], { stdio: ['pipe', 'pipe', 'inherit'] });
   let text = '';
   logs.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));

@@ -28,7 +28,7 @@ function isSource(path: string): boolean {
 /** A copy of what the tests of the compiler need. */
 function copyOfSources(): string {
   const copy = temporaryFolder({});
-  for (const name of ['src', 'test', 'docs', 'package.json', 'tsconfig.json'])
+  for (const name of ['src', 'workers', 'test', 'docs', 'package.json', 'tsconfig.json'])
     cpSync(join(ROOT, name), join(copy, name), {
       recursive: true,
       filter: isSource,

@@ -9,7 +9,9 @@ import { memoryOf, processTree } from '../process-usage.ts';
 import { commandOf, ROOT, type SideName } from '../sides.ts';
 import type { ModelState } from './slow-model.ts';
 
-export type SlowSideName = Exclude<SideName, 'floor'>;
+/** All sides but the floor. */
+export const SLOW_SIDES = ['svc', 'baml'] as const satisfies readonly SideName[];
+export type SlowSideName = (typeof SLOW_SIDES)[number];
 
 /** The transport of model calls, which selects the functions that a load calls. */
 export type Wire = 'plain' | 'h2';

@@ -83,7 +83,7 @@ const PEER: InFlightSample = { ...GOOD, cpuMicrosPerRequest: 1100 };
 /** The bars that a sample of svc misses. */
 function missed(subject: InFlightCase, change: Partial<InFlightSample>): readonly string[] {
   const samples = { svc: [{ ...GOOD, ...change }], baml: [PEER] };
-  const verdicts = judgeInFlight({ lasting: [{ subject, title: '', samples }], bursts: [], memory: [] });
+  const verdicts = judgeInFlight({ lasting: [{ subject, title: '', coldMicros: {}, samples }], bursts: [], memory: [] });
   return verdicts.filter(({ holds }) => holds === false).map(({ bar }) => bar.slice(2));
 }
 
@@ -107,7 +107,7 @@ test('streams are judged by cost, time, the delay of deltas and memory', () => {
 });
 
 test('a bar without its measurement is reported as not measured', () => {
-  const lasting = [{ subject: CALLS, title: 'calls', samples: { svc: [GOOD] } }];
+  const lasting = [{ subject: CALLS, title: 'calls', coldMicros: {}, samples: { svc: [GOOD] } }];
   const [, cost] = judgeInFlight({ lasting, bursts: [], memory: [] });
   expect(cost).toEqual({ bar: 'calls: at most 1/3 of the peer', measured: undefined, limit: 1 / 3, holds: undefined });
 });

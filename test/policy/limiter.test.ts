@@ -83,10 +83,11 @@ test('a reservation takes no promise once the worker has units', async () => {
 
 test('the policy names every limit in the form of the header', () => {
   const all = { requestsPerMinute: 60, tokensPerMinute: 1_000, inFlight: 4, costPerDay: 2.5 };
-  expect(limitSetOf('key:a', all)?.policy).toBe(
+  expect(limitSetOf('key:a', all)?.policy).toEqual([
+    'ratelimit-policy',
     '"requests_per_minute";q=60;qu="requests";w=60, "tokens_per_minute";q=1000;qu="tokens";w=60, ' +
       '"in_flight";q=4;qu="concurrent-requests", "cost_per_day";q=2500000;qu="micro-usd";w=86400',
-  );
+  ]);
   expect(limitSetOf('key:a', {})).toBeUndefined();
 });
 

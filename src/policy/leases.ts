@@ -86,18 +86,23 @@ export class Leases {
     return this.#leases.size;
   }
 
+  /** Milliseconds on the clock of the leases: a call reads it once for all of its limits. */
+  now(): number {
+    return this.#clock.elapsedMs();
+  }
+
   /**
    * Spends units and returns their window, or `NO_WINDOW` if the limit is reached. Returns at once if the lease has enough, or if
    * the primary refused more just before.
    */
-  spend(limit: Limit, units: number): number | Promise<number> {
-    const lease = this.#leaseOf(limit);
+  spend(limit: Limit, units: number, now = this.now()): number | Promise<number> {
+    const lease = this.#leaseOf(limit, now);
     lease.used = true;
     if (lease.unspent >= units && lease.waiting.length === 0) {
       take(lease, units);
       return lease.window;
     }
-    if (this.#clock.elapsedMs() < lease.refusedUntil) return NO_WINDOW;
+    if (now < lease.refusedUntil) return NO_WINDOW;
     return new Promise((resolve) => {
       lease.waiting.push({ units, resolve });
       if (lease.waiting.length === 1) void this.#ask(lease);
@@ -105,8 +110,8 @@ export class Leases {
   }
 
   /** Undoes a part of `spend`, if the window of that time still runs. */
-  release(limit: Limit, units: number, window: number): void {
-    const lease = this.#leaseOf(limit);
+  release(limit: Limit, units: number, window: number, now = this.now()): void {
+    const lease = this.#leaseOf(limit, now);
     lease.used = true;
     lease.inUse = Math.max(0, lease.inUse - units);
     if (lease.window !== window) return;
@@ -115,8 +120,8 @@ export class Leases {
   }
 
   /** Counts units that were used without `spend`, such as the tokens of a reply that was longer than expected. */
-  charge(limit: Limit, units: number): void {
-    const lease = this.#leaseOf(limit);
+  charge(limit: Limit, units: number, now = this.now()): void {
+    const lease = this.#leaseOf(limit, now);
     const own = Math.min(units, lease.unspent);
     lease.unspent -= own;
     lease.spent += units;
@@ -124,9 +129,9 @@ export class Leases {
     if (units > own) this.#options.source.give({ limit, units: own - units, window: lease.window });
   }
 
-  stateOf(limit: Limit): LimitState {
+  stateOf(limit: Limit, now = this.now()): LimitState {
     const lease = this.#leases.get(limit.id);
-    const leftMs = lease === undefined || limit.windowMs === undefined ? 0 : lease.endsAt - this.#clock.elapsedMs();
+    const leftMs = lease === undefined || limit.windowMs === undefined ? 0 : lease.endsAt - now;
     const isOver = limit.windowMs !== undefined && leftMs <= 0;
     if (lease === undefined || isOver) return { remaining: limit.units, resetMs: limit.windowMs ?? 0 };
     const resetMs = Number.isFinite(leftMs) ? leftMs : (limit.windowMs ?? 0);
@@ -163,16 +168,15 @@ export class Leases {
     this.#options.source.give({ limit, units: unspent, window, recall });
   }
 
-  #leaseOf(limit: Limit): Lease {
+  #leaseOf(limit: Limit, now: number): Lease {
     const known = this.#leases.get(limit.id);
     if (known === undefined) {
-      const lease = { ...emptyLease(limit), askedAt: this.#clock.elapsedMs() };
+      const lease = { ...emptyLease(limit), askedAt: now };
       this.#leases.set(limit.id, lease);
       return lease;
     }
     known.limit = limit;
-    // A limit without a window never ends, so it needs no time.
-    if (limit.windowMs !== undefined && this.#clock.elapsedMs() >= known.endsAt) endWindow(known);
+    if (now >= known.endsAt) endWindow(known);
     return known;
   }
 

@@ -7,15 +7,17 @@ export type LimitName = 'requests_per_minute' | 'tokens_per_minute' | 'in_flight
 export interface NamedLimit {
   readonly name: LimitName;
   readonly limit: Limit;
-  /** The number of units that are one in the header `ratelimit`. */
+  /** The part of the header `ratelimit` before the number that remains. */
+  readonly headerStart: string;
+  /** The number of units that are one in the header. */
   readonly unitsInHeader: number;
 }
 
 /** All limits of one caller. */
 export interface LimitSet {
   readonly limits: readonly NamedLimit[];
-  /** The header `ratelimit-policy` (draft-ietf-httpapi-ratelimit-headers-10). */
-  readonly policy: string;
+  /** The header that states the limits (draft-ietf-httpapi-ratelimit-headers-10). */
+  readonly policy: readonly ['ratelimit-policy', string];
 }
 
 /** Ledgers count whole numbers, and a small call costs less than a millionth of a dollar. */
@@ -34,7 +36,8 @@ export function limitSetOf(caller: string, given: CallerLimits | undefined): Lim
   const add = (name: LimitName, units: number | undefined, kind: LimitKind): void => {
     if (units === undefined) return;
     const { windowMs, unitsInHeader = 1, unit } = kind;
-    limits.push({ name, limit: { id: `${caller} ${name}`, units, windowMs }, unitsInHeader });
+    const headerStart = `${limits.length === 0 ? '' : ', '}"${name}";r=`;
+    limits.push({ name, limit: { id: `${caller} ${name}`, units, windowMs }, headerStart, unitsInHeader });
     const window = windowMs === undefined ? '' : `;w=${windowMs / 1000}`;
     policies.push(`"${name}";q=${Math.floor(units / unitsInHeader)};qu="${unit}"${window}`);
   };
@@ -44,7 +47,7 @@ export function limitSetOf(caller: string, given: CallerLimits | undefined): Lim
   const cost =
     given.costPerDay === undefined ? undefined : Math.max(1, Math.round(given.costPerDay * UNITS_OF_A_DOLLAR));
   add('cost_per_day', cost, { windowMs: DAY_MS, unit: 'micro-usd', unitsInHeader: COST_UNITS_IN_HEADER });
-  return limits.length === 0 ? undefined : { limits, policy: policies.join(', ') };
+  return limits.length === 0 ? undefined : { limits, policy: ['ratelimit-policy', policies.join(', ')] };
 }
 
 interface LimitKind {

@@ -35,7 +35,7 @@ export interface LimitedKey {
   readonly limits: CallerLimits | undefined;
 }
 
-const NO_LIMITS: LimitSet = { limits: [], policy: '' };
+const NO_LIMITS: LimitSet = { limits: [], policy: ['ratelimit-policy', ''] };
 
 /** Callers without a key, by address. Each takes about 1 KB. */
 const ADDRESSES = { entries: 10_000, characters: 10_000 } as const;
@@ -88,6 +88,7 @@ export class Limiter {
 
   /** `used`: undefined if the call never reached a model. Keeps the estimate of what is unknown. */
   settle({ set, estimate, windows }: Reservation, used: Usage | undefined): void {
+    const now = this.leases.now();
     for (let index = 0; index < windows.length; index += 1) {
       const named = set.limits[index];
       if (named === undefined || named.name === 'requests_per_minute') continue;
@@ -95,18 +96,19 @@ export class Limiter {
       const reserved = unitsOf(named, estimate);
       const known = name === 'in_flight' || used === undefined ? 0 : exactUnits(name, used);
       const units = known ?? reserved;
-      if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW);
-      else if (units > reserved) this.leases.charge(limit, units - reserved);
+      if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW, now);
+      else if (units > reserved) this.leases.charge(limit, units - reserved, now);
     }
   }
 
   /** The value of the header `ratelimit`, as far as this worker knows. */
   state({ limits }: LimitSet): string {
+    const now = this.leases.now();
     let text = '';
-    for (const { name, limit, unitsInHeader } of limits) {
-      const { remaining, resetMs } = this.leases.stateOf(limit);
-      const reset = limit.windowMs === undefined ? '' : `;t=${Math.ceil(resetMs / 1000)}`;
-      text += `${text === '' ? '' : ', '}"${name}";r=${Math.floor(remaining / unitsInHeader)}${reset}`;
+    for (const { headerStart, limit, unitsInHeader } of limits) {
+      const { remaining, resetMs } = this.leases.stateOf(limit, now);
+      text += `${headerStart}${Math.floor(remaining / unitsInHeader)}`;
+      if (limit.windowMs !== undefined) text += `;t=${Math.ceil(resetMs / 1000)}`;
     }
     return text;
   }
@@ -114,8 +116,9 @@ export class Limiter {
   #reserve(call: Reservation): Reservation | LimitReached | Promise<Reservation | LimitReached> {
     const { estimate, windows } = call;
     const { limits } = call.set;
+    const now = this.leases.now();
     for (let named = limits[windows.length]; named !== undefined; named = limits[windows.length]) {
-      const window = this.leases.spend(named.limit, unitsOf(named, estimate));
+      const window = this.leases.spend(named.limit, unitsOf(named, estimate), now);
       if (typeof window !== 'number') return this.#continue(call, window);
       if (window === NO_WINDOW) return this.#refuse(call, named);
       windows.push(window);

@@ -180,7 +180,7 @@ export class RequestContext implements CallOrigin {
 
   #addLimitHeaders(list: Array<readonly [string, string]>, limits: LimitSet): void {
     const state = this.services.limiter?.state(limits);
-    if (state !== undefined) list.push(['ratelimit-policy', limits.policy], ['ratelimit', state]);
+    if (state !== undefined) list.push(limits.policy, ['ratelimit', state]);
   }
 
   #addCorsHeaders(list: Array<readonly [string, string]>): void {

@@ -83,7 +83,11 @@ const PEER: InFlightSample = { ...GOOD, cpuMicrosPerRequest: 1100 };
 /** The bars that a sample of svc misses. */
 function missed(subject: InFlightCase, change: Partial<InFlightSample>): readonly string[] {
   const samples = { svc: [{ ...GOOD, ...change }], baml: [PEER] };
-  const verdicts = judgeInFlight({ lasting: [{ subject, title: '', coldMicros: {}, samples }], bursts: [], memory: [] });
+  const verdicts = judgeInFlight({
+    lasting: [{ subject, title: '', coldMicros: {}, samples }],
+    bursts: [],
+    memory: [],
+  });
   return verdicts.filter(({ holds }) => holds === false).map(({ bar }) => bar.slice(2));
 }
 

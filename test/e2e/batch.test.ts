@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
-  BATCH,
-  ECHO,
   answersIn,
   askedWithThreeKills,
+  BATCH,
+  ECHO,
   expectEachRowOnce,
   folderWithRows,
   numberIn,
+  ONLY_PROGRESS,
   startBatchUntil,
 } from '../support/batch-rows.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
@@ -84,7 +85,7 @@ test('rows and answers in CSV', async () => {
   writeFileSync(join(folder, 'rows.csv'), 'text,year\n"Row 1, ""first""",2024\nRow 2,\nRow 3,soon\n');
   const files = ['--in', 'rows.csv', '--out', 'answers.csv'];
   const ended = await runSvc(['batch', 'Read', ...files, '--no-dotenv'], {}, folder);
-  expect(ended).toMatchObject({ code: 1, stderr: '' });
+  expect(ended).toMatchObject({ code: 1, stderr: ONLY_PROGRESS });
   const rows = parse(readFileSync(join(folder, 'answers.csv')), { columns: true }) as unknown as object[];
   expect(rows).toMatchObject([
     { svc_row: '1', svc_error: '', svc_input_tokens: '7', number: '1', note: 'a, "b"' },
@@ -112,7 +113,7 @@ test('a server answers the rows, and a batch waits while the server has too many
     'svc: the server refuses the key. Set SVC_API_KEY, or name another variable with --api-key-env.\n',
   );
   const ended = await runSvc([...remote, '--concurrency', '20'], { SVC_API_KEY: 'key-of-the-server' }, folder);
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
   expectEachRowOnce(folder, 30);
   expect(server.output()).toContain('overloaded');
 });
@@ -130,7 +131,7 @@ test('a batch through a server that is killed gets the answers that the server h
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   writeFileSync(path, `${lines.slice(0, -20).join('\n')}\n`);
   const ended = await runSvc([...BATCH, ...remote], {}, folder);
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
   expectEachRowOnce(folder, 500);
   // Only calls that had not ended at the kill can reach the model twice.
   expect(provider.requests.length).toBeLessThanOrEqual(510);

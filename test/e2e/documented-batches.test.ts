@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../architecture/source-files.ts';
+import { ONLY_PROGRESS } from '../support/batch-rows.ts';
 import { blocksOf, outputPattern, PageReader } from '../support/documented-page.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
 import { runSvc } from '../support/running-server.ts';
@@ -58,6 +59,9 @@ test('the documented answers are real ones', async () => {
   writeFileSync(join(reader.folder, 'two.jsonl'), '{"message": "a"}\n{"mesage": "Hello"}\n');
   writeFileSync(join(reader.folder, 'prices.yaml'), '- model: m\n  input: 2\n  output: 10\n');
   const files = ['--in', 'two.jsonl', '--out', 'two-answers.jsonl', '--from', 'fake.svc', '--prices', 'prices.yaml'];
-  expect(await runSvc(['batch', 'LabelMessage', ...files], {}, reader.folder)).toMatchObject({ code: 1, stderr: '' });
+  expect(await runSvc(['batch', 'LabelMessage', ...files], {}, reader.folder)).toMatchObject({
+    code: 1,
+    stderr: ONLY_PROGRESS,
+  });
   expect(readFileSync(join(reader.folder, 'two-answers.jsonl'), 'utf8')).toBe(answers?.code);
 });

@@ -79,6 +79,9 @@ export async function startBatchUntil(
   return child;
 }
 
+/** On a busy machine, a batch takes so long that it reports its progress. */
+export const ONLY_PROGRESS: unknown = expect.stringMatching(/^(?:\d+ of \d+ rows .*\n)*$/u);
+
 /** Kills a batch three times, and continues it: each row has one answer. Returns how many requests the provider got. */
 export async function askedWithThreeKills(provider: FakeProvider, rows: number): Promise<number> {
   const folder = folderWithRows(provider, rows);
@@ -89,7 +92,7 @@ export async function askedWithThreeKills(provider: FakeProvider, rows: number):
     expect((await once(child, 'close'))[1]).toBe('SIGKILL');
   }
   const ended = await runSvc(BATCH, {}, folder);
-  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended).toMatchObject({ code: 0, stderr: ONLY_PROGRESS });
   const summary = `^${rows} rows: ${rows} answered, 0 failed, in .* \\(\\d{3,} in earlier runs\\)\n$`;
   expect(ended.stdout).toMatch(new RegExp(summary, 'u'));
   expectEachRowOnce(folder, rows);

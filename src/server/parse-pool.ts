@@ -31,8 +31,11 @@ const MAX_HEAP_MB = 512;
 /** A thread ends after this idle time and returns its memory. */
 const IDLE_MS = 30_000;
 
-/** No useful reply takes this long to parse: 1 MB takes some milliseconds, the worst texts half a second. */
-const LONGEST_PARSE_MS = 10_000;
+/**
+ * Ends a thread that hangs. The limit of steps ends the worst texts after half a second of CPU time, but a thread can wait long for a
+ * processor.
+ */
+const LONGEST_PARSE_MS = 30_000;
 
 const load = createRequire(import.meta.url);
 

@@ -27,7 +27,7 @@ export const USAGE = `npm run bench -- [options]
   --side <name>     one of svc, floor, baml; repeatable; default all that are installed
   --pairs <n>       measurements of each side, taken in turn (5)
   --quick           one pair, no paced streams, no scaling, no slow model
-  --limit <minutes> gives up after this time (60)
+  --limit <minutes> gives up after this time (90)
   --help            prints this text`;
 
 const SIDES: readonly SideName[] = ['svc', 'floor', 'baml'];
@@ -41,7 +41,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       side: { type: 'string', multiple: true },
       pairs: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      limit: { type: 'string', default: '60' },
+      limit: { type: 'string', default: '90' },
       help: { type: 'boolean', default: false },
     },
   });

@@ -10,9 +10,11 @@ import { COMPARISON_HEAD, compareInTurn, comparisonCells, sizeOfRun, WARM_UP_CAL
 import { BODY } from './load.ts';
 import { cpuMicrosOf } from './process-usage.ts';
 import { table, writeResults } from './report.ts';
-import { setStage, type Side } from './sides.ts';
+import { setStage, type Side, type Stage } from './sides.ts';
 
-const { requests: REQUESTS, rounds: ROUNDS, complete } = sizeOfRun({ requests: 6000, rounds: 15 });
+const { requests: REQUESTS, rounds: ROUNDS, complete } = sizeOfRun({ requests: 6000, rounds: 24 });
+/** The servers of each subject. */
+const SERVERS = 3;
 
 const KEY = 'svc_key-of-the-bench';
 const REDIS = '/usr/bin/redis-server';
@@ -55,20 +57,26 @@ const SUBJECTS: readonly Subject[] = [
 ];
 
 let sent = 0;
-const stages = await Promise.all(SUBJECTS.map(({ env = {} }) => setStage({ sides: ['svc'], env })));
+const stages: Stage[] = [];
 try {
-  const measures = stages.flatMap(({ sides }, index) => {
-    const subject = SUBJECTS[index] ?? { name: '' };
-    return sides.map((side) => (requests: number) => cpuPerCall(side, subject, requests));
-  });
-  for (const measure of measures) await measure(WARM_UP_CALLS);
+  const servers: (readonly Side[])[] = [];
+  for (const subject of SUBJECTS) {
+    const own = await Promise.all(
+      Array.from({ length: SERVERS }, () => setStage({ sides: ['svc'], env: subject.env ?? {} })),
+    );
+    stages.push(...own);
+    const sides = own.flatMap((stage) => stage.sides);
+    servers.push(sides);
+    for (const side of sides) await cpuPerCall(side, subject, WARM_UP_CALLS);
+  }
   const compared = await compareInTurn(
-    measures.map((measure) => () => measure(REQUESTS)),
+    SUBJECTS.map((subject, index) => (servers[index] ?? []).map((side) => () => cpuPerCall(side, subject, REQUESTS))),
     ROUNDS,
   );
   const rows = compared.map((row, index) => ({ call: SUBJECTS[index]?.name ?? '', ...row }));
   console.log(`\n${table([['call', ...COMPARISON_HEAD], ...rows.map((row) => [row.call, ...comparisonCells(row)])])}`);
-  if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'callers')}`);
+  if (complete)
+    console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, servers: SERVERS, rows }, 'callers')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));
   if (redis !== undefined) await end(redis);

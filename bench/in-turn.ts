@@ -23,27 +23,33 @@ export function sizeOfRun(usual: RunSize): RunSize & { readonly complete: boolea
   return { requests, rounds, complete: requests === usual.requests && rounds === usual.rounds };
 }
 
-/** One of the servers that are compared with the first one. */
+/** The CPU time of a call of one server, in microseconds. */
+type Measure = () => Promise<number>;
+
+/** One of the subjects that are compared with the first one. */
 export interface Comparison {
   /** The median over the rounds. */
   readonly cpuMicros: number;
-  /** The median over the rounds of the ratio to the first server in the same round. */
+  /** The median over the rounds of the ratio to the first subject in the same round. */
   readonly ratio: number;
   readonly ratioQuartiles: readonly [number, number];
 }
 
 /**
- * Measures servers in turn, every second round in reverse, because the speed of a machine changes within minutes. Each function
- * measures the CPU time of a call, in microseconds.
+ * Measures subjects in turn, every second round in reverse, because the speed of a machine changes within minutes. A subject has one
+ * or more servers: each round measures the next one, because two servers with the same settings differ by several per cent.
  */
 export async function compareInTurn(
-  measures: readonly (() => Promise<number>)[],
+  subjects: readonly (readonly Measure[])[],
   rounds: number,
 ): Promise<readonly Comparison[]> {
-  const samples: number[][] = measures.map(() => []);
+  const samples: number[][] = subjects.map(() => []);
   for (let round = 0; round < rounds; round += 1) {
-    const turns = [...measures.entries()];
-    for (const [index, measure] of round % 2 === 0 ? turns : turns.toReversed()) samples[index]?.push(await measure());
+    const turns = [...subjects.entries()];
+    for (const [index, servers] of round % 2 === 0 ? turns : turns.toReversed()) {
+      const measure = servers[round % servers.length];
+      if (measure !== undefined) samples[index]?.push(await measure());
+    }
   }
   return samples.map((own) => {
     const ratios = own.map((micros, round) => micros / (samples[0]?.[round] ?? Number.NaN));

@@ -40,7 +40,7 @@ try {
     await runLoad(subject, side, WARM_UP_CALLS);
   }
   const compared = await compareInTurn(
-    sides.map((side) => () => cpuPerCall(subject, side)),
+    sides.map((side) => [() => cpuPerCall(subject, side)]),
     ROUNDS,
   );
   // `sampledShare` is null without telemetry.

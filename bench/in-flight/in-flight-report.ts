@@ -1,7 +1,14 @@
 import { median } from '../load.ts';
 import { number, table } from '../report.ts';
 import type { InFlightResults } from './in-flight-bars.ts';
-import type { BurstResult, BurstSample, HeldMemory, InFlightResult, InFlightSample } from './measure-in-flight.ts';
+import {
+  WARM_UP_MS,
+  type BurstResult,
+  type BurstSample,
+  type HeldMemory,
+  type InFlightResult,
+  type InFlightSample,
+} from './measure-in-flight.ts';
 import { SLOW_SIDES } from './slow-stage.ts';
 
 /** The tables of the cases that were measured. */
@@ -31,7 +38,14 @@ function lastingTable(results: readonly InFlightResult[]): string {
       return taken === undefined ? [] : [[title, side, number(coldMicros[side] ?? 0), ...lastingCells(taken)]];
     }),
   );
-  const head = ['model takes 1 s', 'side', 'CPU µs/request: first 45 s', 'then', 'spread', ...Object.keys(COLUMNS)];
+  const head = [
+    'model takes 1 s',
+    'side',
+    `CPU µs/request: first ${WARM_UP_MS / 1000} s`,
+    'then',
+    'spread',
+    ...Object.keys(COLUMNS),
+  ];
   return table([head, ...rows]);
 }
 

@@ -30,8 +30,8 @@ export interface InFlightResult {
   readonly samples: Readonly<Partial<Record<SlowSideName, readonly InFlightSample[]>>>;
 }
 
-/** Until V8 has compiled the hot code: with 300 calls a second, it does so for about 40 s. */
-const WARM_UP_MS = 45_000;
+/** Milliseconds until V8 has compiled the hot code: with 300 calls a second, it does so for about 40 s. */
+export const WARM_UP_MS = 45_000;
 /** From the first request of a measurement to its window: the requests that started together have spread. */
 const LEAD_MS = 2500;
 const WINDOW_MS = 9000;

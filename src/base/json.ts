@@ -30,6 +30,8 @@ export function ownValue(object: Readonly<Record<string, unknown>>, key: string)
 }
 
 /** The member `key` as an object; undefined when it is anything else. */
+export function objectAt(value: JsonValue | undefined, key: string): JsonObject | undefined;
+export function objectAt(value: unknown, key: string): Readonly<Record<string, unknown>> | undefined;
 export function objectAt(value: unknown, key: string): Readonly<Record<string, unknown>> | undefined {
   const member = memberOf(value, key);
   return isJsonObject(member) ? member : undefined;

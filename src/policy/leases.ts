@@ -151,7 +151,7 @@ export class Leases {
 
   /** Gives back the units of leases that were not used since the last call, and forgets those whose window is over. */
   sweep(): void {
-    const now = this.#clock.elapsedMs();
+    const now = this.now();
     for (const [id, lease] of this.#leases) {
       if (lease.waiting.length > 0) continue;
       if (!lease.used && lease.unspent > 0 && now < lease.endsAt) this.#giveBack(lease);
@@ -184,13 +184,13 @@ export class Leases {
   async #ask(lease: Lease): Promise<void> {
     while (lease.waiting.length > 0) {
       const need = lease.waiting.reduce((sum, { units }) => sum + units, 0) - lease.unspent;
-      const askedAt = this.#clock.elapsedMs();
+      const askedAt = this.now();
       const demand = (lease.spent * 1000) / Math.max(askedAt - lease.askedAt, SHORTEST_MEASURE_MS);
       lease.spent = 0;
       lease.askedAt = askedAt;
       const grant = await this.#grantOf({ limit: lease.limit, need: Math.max(1, need), demand });
       this.#add(lease, grant, askedAt);
-      if (this.#clock.elapsedMs() >= lease.endsAt) endWindow(lease);
+      if (this.now() >= lease.endsAt) endWindow(lease);
       else {
         this.#serve(lease);
         if (grant.granted < need) this.#refuseWaiting(lease);
@@ -218,18 +218,18 @@ export class Leases {
 
   #refuseWaiting(lease: Lease): void {
     if (lease.waiting.length === 0) return;
-    lease.refusedUntil = Math.min(lease.endsAt, this.#clock.elapsedMs() + REFUSED_MS);
+    lease.refusedUntil = Math.min(lease.endsAt, this.now() + REFUSED_MS);
     for (const { resolve } of lease.waiting.splice(0)) resolve(NO_WINDOW);
   }
 
   /** Never rejects: while the primary does not answer, this worker keeps to its own share of the limit. */
   async #grantOf(request: LeaseRequest): Promise<Grant> {
     const { source, workers, onFailure } = this.#options;
-    if (this.#clock.elapsedMs() >= this.#aloneUntil) {
+    if (this.now() >= this.#aloneUntil) {
       try {
         return await source.take(request);
       } catch (error) {
-        this.#aloneUntil = this.#clock.elapsedMs() + ALONE_MS;
+        this.#aloneUntil = this.now() + ALONE_MS;
         this.#own = new MemoryLedger(this.#clock);
         onFailure(error);
       }

@@ -1,4 +1,4 @@
-import { isJsonList, isJsonObject, stringAt, type JsonObject, type JsonValue } from '../base/json.ts';
+import { isJsonList, isJsonObject, objectAt, stringAt, type JsonObject, type JsonValue } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
 import type { DefinitionIndex } from './definition-index.ts';
@@ -362,9 +362,4 @@ function membersOf(schema: JsonObject): ReadonlyArray<readonly [string, JsonValu
 function unionOf(schema: JsonObject): readonly JsonObject[] {
   const members = schema['anyOf'];
   return isJsonList(members) ? members.filter((each) => isJsonObject(each)) : [];
-}
-
-function objectAt(schema: JsonObject, key: string): JsonObject | undefined {
-  const value = Object.hasOwn(schema, key) ? schema[key] : undefined;
-  return value !== undefined && isJsonObject(value) ? value : undefined;
 }

@@ -57,8 +57,8 @@ function browser(): { readonly programs: string; readonly addresses: () => strin
   return { programs, addresses: () => (existsSync(path) ? readFileSync(path, 'utf8') : '') };
 }
 
-/** The types of `Say` in a file; an empty string while there is no file. */
-function typesIn(path: string): string {
+/** The name of the only function in a file of types; an empty string while there is no file. */
+function functionIn(path: string): string {
   return existsSync(path) ? (/readonly (\w+): \{\n/u.exec(readFileSync(path, 'utf8'))?.[1] ?? '') : '';
 }
 
@@ -82,16 +82,16 @@ test('--open opens the playground in a browser', async () => {
 
 test('--types writes the types at the start and after a reload that changes them, and does not start a reload', async () => {
   await expect.poll(shared.output).toContain(`  types       ${TYPES}\n`);
-  expect(typesIn(TYPES)).toBe('Say');
+  expect(functionIn(TYPES)).toBe('Say');
   const first = statSync(TYPES).ino;
   writeFileSync(DEFINITIONS, saying('second'));
   await expect.poll(shared.output).toMatch(/reloaded 1 function/u);
   expect(statSync(TYPES).ino).toBe(first);
   writeFileSync(DEFINITIONS, saying('second', 'class {'));
   await expect.poll(shared.output).toMatch(/not reloaded/u);
-  expect(typesIn(TYPES)).toBe('Say');
+  expect(functionIn(TYPES)).toBe('Say');
   writeFileSync(DEFINITIONS, saying('third').replace('Say', 'Tell'));
-  await expect.poll(() => typesIn(TYPES)).toBe('Tell');
+  await expect.poll(() => functionIn(TYPES)).toBe('Tell');
   await expect.poll(shared.output).toContain(`wrote ${TYPES}\n`);
   expect(readdirSync(dirname(TYPES)).toSorted()).toEqual(['main.svc', 'svc.d.ts']);
   const saves = shared.output().match(/changed\n/gu);
@@ -223,6 +223,6 @@ test('without a program that opens a browser, --open is one line with the addres
   mkdirSync(folder);
   writeFileSync(join(from, 'main.svc'), saying('second'));
   await expect.poll(() => answer(running)).toBe('second');
-  await expect.poll(() => typesIn(file)).toBe('Say');
+  await expect.poll(() => functionIn(file)).toBe('Say');
   expect(running.output().split(failure)).toHaveLength(2);
 });

@@ -21,12 +21,15 @@ export function stampOf(time: number): string {
 /** Stamps in one string of the value. */
 const STAMPS_IN_STRING = 6;
 
-/** The value that a stream returns consists of a few fields and of the stamps, in strings of a list. */
-const VALUE_BEGIN = '{"name":"Ada Lovelace","topic":"analytical engine","urgent":false,"points":["';
+/**
+ * The value that a stream returns consists of a few fields and of the stamps, in strings of a list. It is spaced as models write JSON:
+ * of JSON without spaces, BAML's streams show nothing after the first unquoted value until the end, so they would cost it little.
+ */
+const VALUE_BEGIN = '{"name": "Ada Lovelace", "topic": "analytical engine", "urgent": false, "points": ["';
 
 /** The text of delta `index`, sent at this time: together, they are the JSON of the value. */
 export function deltaText(index: number, time: number): string {
-  const begin = index === 0 ? VALUE_BEGIN : index % STAMPS_IN_STRING === 0 ? '","' : '';
+  const begin = index === 0 ? VALUE_BEGIN : index % STAMPS_IN_STRING === 0 ? '", "' : '';
   return `${begin}${stampOf(time)}${index === DELTAS - 1 ? '"]}' : ''}`;
 }
 

@@ -18,7 +18,7 @@ export interface InFlightSample {
   readonly connections: number;
   /** Requests without a right answer. */
   readonly failed: number;
-  /** What the server takes above its memory before the first request, for each request in flight. */
+  /** What the server takes above its memory when it rests after the warm-up, for each request in flight. */
   readonly bytesPerRequest: number;
 }
 
@@ -47,15 +47,19 @@ export async function measureInFlight(
   const sides: SlowSide[] = [];
   const coldMicros: Partial<Record<SlowSideName, number>> = {};
   const samples: Partial<Record<SlowSideName, InFlightSample[]>> = {};
+  const restBytes = new Map<SlowSide, number>();
   try {
     for (const name of names) sides.push(await startSlowSide(name));
     for (const side of sides) {
       await checkAnswer(subject, side);
       coldMicros[side.name] = await load(subject, side, (loop) => cpuPerRequest(side, loop, WARM_UP_MS));
+      await sleep(SETTLE_MS);
+      restBytes.set(side, pssOf(side.pid));
     }
     for (let pair = 0; pair < pairs; pair += 1) {
       const order = pair % 2 === 0 ? sides : sides.toReversed();
-      for (const side of order) (samples[side.name] ??= []).push(await measure(subject, side));
+      for (const side of order)
+        (samples[side.name] ??= []).push(await measure(subject, side, restBytes.get(side) ?? 0));
     }
   } finally {
     await Promise.all(sides.map((side) => side.end()));
@@ -76,7 +80,7 @@ function reportFailure(side: SlowSide, { firstFailure }: ClosedLoop): void {
   if (firstFailure !== undefined) console.error(`${side.name}: ${firstFailure}`);
 }
 
-function measure(subject: InFlightCase, side: SlowSide): Promise<InFlightSample> {
+function measure(subject: InFlightCase, side: SlowSide, restBytes: number): Promise<InFlightSample> {
   return load(subject, side, async (loop) => {
     await side.connections();
     await sleep(LEAD_MS);
@@ -94,7 +98,7 @@ function measure(subject: InFlightCase, side: SlowSide): Promise<InFlightSample>
       deltaP99: quantile(delays, 0.99),
       failed,
       connections: await side.connections(),
-      bytesPerRequest: (pssOf(side.pid) - side.idleBytes) / subject.inFlight,
+      bytesPerRequest: (pssOf(side.pid) - restBytes) / subject.inFlight,
     };
   });
 }

@@ -1,4 +1,5 @@
 import { Cancellation } from '../../base/cancellation.ts';
+import { inMicrotask } from '../../base/in-microtask.ts';
 import type { Ok, Result } from '../../base/result.ts';
 import { err, ok } from '../../base/result.ts';
 import type { Redactor } from '../../logging/redactor.ts';
@@ -196,7 +197,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     if (this.#decodingIsDue || this.#coalescer?.isResting === true) return;
     // One read of the socket holds many chunks of the body; all of them are decoded together, after the last one.
     this.#decodingIsDue = true;
-    queueMicrotask(() => this.#decodeDue());
+    inMicrotask(() => this.#decodeDue());
   }
 
   ended(): void {

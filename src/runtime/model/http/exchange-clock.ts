@@ -1,3 +1,4 @@
+import { inMicrotask } from '../../../base/in-microtask.ts';
 import type { TimeoutFailure } from '../../../schema/failure.ts';
 import { HTTP_SETTINGS } from '../../../schema/providers/common-options.ts';
 
@@ -82,7 +83,7 @@ export class ExchangeClock {
     if (this.#marking) return;
     // One read of the socket brings hundreds of small chunks: the clock is read once for all of them.
     this.#marking = true;
-    queueMicrotask(() => this.#mark());
+    inMicrotask(() => this.#mark());
   }
 
   textArrived(): void {

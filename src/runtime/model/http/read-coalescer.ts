@@ -46,15 +46,17 @@ export class ReadCoalescer {
   rest(ms: number): void {
     if (!this.#gains || this.isResting) return;
     this.#reading.pause();
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#hasRested = true;
-      this.#reading.readOn();
-    }, ms);
+    this.#timer = setTimeout(this.#endRest, ms);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
+
+  readonly #endRest = (): void => {
+    this.#timer = undefined;
+    this.#hasRested = true;
+    this.#reading.readOn();
+  };
 }

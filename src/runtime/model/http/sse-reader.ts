@@ -22,8 +22,9 @@ type RunListener = (text: string, start: number, gap: string) => number;
 /** No model sends a longer line or event: svc refuses the stream. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
-/** The text before the data of an event, as providers write it. */
-const EVENT_HEAD = /(?:event: [^\n]*\n)?data: /uy;
+/** The text before the data of an event, as most providers write it, and as others do. */
+const PLAIN_HEAD = 'data: ';
+const NAMED_HEAD = /event: [^\n]*\ndata: /uy;
 
 const LF = 10;
 const CR = 13;
@@ -112,8 +113,7 @@ export class SseReader implements FrameReader {
 
   #run(text: string, start: number): number {
     if (this.#takeRun === undefined) return start;
-    EVENT_HEAD.lastIndex = start;
-    const head = EVENT_HEAD.exec(text)?.[0];
+    const head = headAt(text, start);
     if (head === undefined) return start;
     return this.#takeRun(text, start + head.length, `\n\n${head}`) - head.length;
   }
@@ -147,6 +147,13 @@ export class SseReader implements FrameReader {
     this.#dataLength = 0;
     this.#listener(text, 0, text.length);
   }
+}
+
+/** The text before the data of the event that begins here; undefined if it is unusual. */
+function headAt(text: string, start: number): string | undefined {
+  if (text.startsWith(PLAIN_HEAD, start)) return PLAIN_HEAD;
+  NAMED_HEAD.lastIndex = start;
+  return NAMED_HEAD.exec(text)?.[0];
 }
 
 /** True if a blank line follows, so the event is complete. The blank line itself is then skipped as an empty event. */

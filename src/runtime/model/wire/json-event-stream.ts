@@ -41,9 +41,10 @@ export abstract class JsonEventStream implements StreamedReply {
 
   takeText(): string {
     const deltas = this.#deltas;
-    if (deltas.length === 0) return '';
+    const [first] = deltas;
+    if (first === undefined) return '';
     this.#deltas = [];
-    return deltas.join('');
+    return deltas.length === 1 ? first : deltas.join('');
   }
 
   takeReasoning(): string {

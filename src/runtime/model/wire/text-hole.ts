@@ -25,6 +25,9 @@ export class TextHole {
    * after it; empty when there is none.
    */
   #behindPadding = '';
+  /** The gap of the last run, and the bytes between the texts of its events; empty before the first run of the learned shape. */
+  #gap = '';
+  #textGap = '';
   #lessons = 0;
 
   constructor(textOf: (event: unknown) => string | undefined) {
@@ -50,13 +53,23 @@ export class TextHole {
     if (this.#before === '' || this.#behindPadding !== '') return undefined;
     const from = start + this.#before.length;
     if (source.slice(start, from) !== this.#before) return undefined;
-    const between = `"${this.#after}${gap}${this.#before}`;
+    const between = this.#between(gap);
     const to = source.lastIndexOf(between);
     if (to < from) return undefined;
-    const raw = source.slice(from, to).split(between).join('');
+    const deltas = source.slice(from, to);
+    const raw = source.indexOf(between, from) === to ? deltas : deltas.split(between).join('');
     const isPlain = !raw.includes('\\') && !raw.includes('"') && !raw.includes('\n');
     const text = isPlain ? raw : escapedText(source.slice(from, to + between.length), between, raw);
     return text === undefined ? undefined : { text, next: to + between.length - this.#before.length };
+  }
+
+  /** The bytes between the texts of two events of the learned shape. */
+  #between(gap: string): string {
+    if (this.#gap !== gap) {
+      this.#gap = gap;
+      this.#textGap = `"${this.#after}${gap}${this.#before}`;
+    }
+    return this.#textGap;
   }
 
   /** Learns from a parsed event whose delta is `text`. */
@@ -74,6 +87,7 @@ export class TextHole {
     this.#before = before;
     const [padding = '', start = '', behind = ''] = PADDING.exec(after) ?? [];
     this.#behindPadding = behind;
+    this.#gap = '';
     this.#after = after.slice(0, after.length - padding.length) + start;
     return true;
   }

@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { answer } from './answers.ts';
 import type { Verdict } from './bars.ts';
-import { addressOf, checkAnswer, runLoad, type Case } from './cases.ts';
-import { median, streamLoad } from './load.ts';
+import { addressOf, checkAnswer, type Case } from './cases.ts';
+import { ClosedLoop } from './in-flight/closed-loop.ts';
+import { median } from './load.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
 /**
@@ -15,9 +19,13 @@ const SUBJECT: Case = {
   function: 'Rendered',
   answer: 'Small',
   connections: 32,
-  requests: { svc: 2000 },
-  warmUp: { svc: 1500 },
+  requests: {},
+  warmUp: {},
 };
+
+/** From the first request of a measurement to its window: V8 has compiled, and workers have the same number of connections. */
+const LEAD_MS = 4000;
+const WINDOW_MS = 2000;
 
 const LIMIT = 1.8;
 
@@ -43,10 +51,7 @@ export async function measureScaling(pairs: number): Promise<Scaling | undefined
 }
 
 async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
-  for (const side of [one, two]) {
-    await checkAnswer(SUBJECT, side);
-    await runLoad(SUBJECT, side, SUBJECT.warmUp.svc ?? 1);
-  }
+  for (const side of [one, two]) await checkAnswer(SUBJECT, side);
   const scaling = { title: SUBJECT.title, one: [] as number[], two: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
     scaling.one.push(await callsPerSecond(one));
@@ -55,11 +60,20 @@ async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
   return scaling;
 }
 
-/** Uses our own load generator: a run of autocannon ends only at a full second. */
+/** Raw sockets: a load generator that costs more would take its time from the second worker. */
 async function callsPerSecond(side: Side): Promise<number> {
-  const load = { url: addressOf(SUBJECT, side), connections: SUBJECT.connections, requests: SUBJECT.requests.svc ?? 1 };
-  const { requests, seconds } = await streamLoad(load);
-  return requests / seconds;
+  const { pathname: path, port } = new URL(addressOf(SUBJECT, side));
+  const value = answer(SUBJECT.answer).value;
+  const isRight = (body: string): boolean => isDeepStrictEqual(JSON.parse(body), value);
+  const loop = new ClosedLoop({ port: Number(port), path, inFlight: SUBJECT.connections, rampMs: 0, isRight });
+  await sleep(LEAD_MS);
+  loop.begin();
+  await sleep(WINDOW_MS);
+  const { failed, firstFailure } = loop;
+  const calls = loop.answered.length;
+  await loop.stop();
+  if (failed > 0) throw new Error(`${side.name}: ${firstFailure}`);
+  return (calls * 1000) / WINDOW_MS;
 }
 
 export function judgeScaling(scaling: Scaling | undefined): Verdict {

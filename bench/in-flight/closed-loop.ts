@@ -111,14 +111,14 @@ class Lane {
   #connect(): void {
     const reader = new ResponseReader(
       (part) => this.#part(part),
-      (status) => this.#ended(status),
+      (status, isLast) => this.#ended(status, isLast),
     );
     const socket = connect({ port: this.#load.port, host: '127.0.0.1', noDelay: true });
     this.#socket = socket;
     socket.on('data', (data: Buffer) => reader.push(data));
     // A close follows.
     socket.on('error', () => undefined);
-    socket.once('close', () => this.#lost());
+    socket.once('close', () => socket === this.#socket && this.#lost());
     this.#send();
   }
 
@@ -134,10 +134,12 @@ class Lane {
     if (this.#load.path.startsWith('/stream/')) this.#stamps?.read(part, sharedNow());
   }
 
-  #ended(status: number): void {
+  #ended(status: number, isLast: boolean): void {
     this.#loop.ended(this.#begin, status, this.#body);
     this.#begin = 0;
+    if (isLast) this.#socket?.destroy();
     if (this.#stopped) this.#resolve?.();
+    else if (isLast) this.#connect();
     else this.#send();
   }
 

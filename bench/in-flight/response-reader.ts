@@ -4,16 +4,18 @@ const HEAD_END = '\r\n\r\n';
 export class ResponseReader {
   /** Hears of each part of a body: a whole chunk, or the whole body if it has a length. */
   readonly #onPart: (part: string) => void;
-  readonly #onEnd: (status: number) => void;
+  readonly #onEnd: (status: number, isLast: boolean) => void;
   #text = '';
   /** 0 outside a response. */
   #status = 0;
+  /** The server closes the connection after this response. */
+  #isLast = false;
   /** -1 for chunks. */
   #length = 0;
   /** The line break after a chunk follows. */
   #afterChunk = false;
 
-  constructor(onPart: (part: string) => void, onEnd: (status: number) => void) {
+  constructor(onPart: (part: string) => void, onEnd: (status: number, isLast: boolean) => void) {
     this.#onPart = onPart;
     this.#onEnd = onEnd;
   }
@@ -28,6 +30,7 @@ export class ResponseReader {
     if (end < 0) return false;
     const head = this.#take(end + HEAD_END.length);
     this.#status = Number(head.slice(9, 12));
+    this.#isLast = /connection: *close/i.test(head);
     const length = /content-length: *(\d+)/i.exec(head)?.[1];
     this.#length = length === undefined ? -1 : Number(length);
     return true;
@@ -63,7 +66,7 @@ export class ResponseReader {
   #end(): void {
     const status = this.#status;
     this.#status = 0;
-    this.#onEnd(status);
+    this.#onEnd(status, this.#isLast);
   }
 
   #take(length: number): string {

@@ -9,6 +9,7 @@ import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-exten
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';
 import type { LastFailure } from './client-failures.ts';
+import type { ConnectionLoad } from './connection-balance.ts';
 import type { ServerState } from './server-state.ts';
 
 /** Messages from the primary to a worker, over the channel of node:cluster, in an `Envelope`. */
@@ -51,6 +52,8 @@ export type PrimaryMessage =
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Another worker decided about the cool-down of a client, or it ended because nothing decided. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
+  /** Answers to that many connections end them: the worker has more than the others, and clients connect again. Replaces the last number. */
+  | { readonly type: 'hand-over-connections'; readonly count: number }
   /** Send `metrics` with the same id. */
   | { readonly type: 'collect-metrics'; readonly id: number }
   /** Answers `merge-metrics`. */
@@ -89,6 +92,7 @@ export type WorkerMessage =
       readonly rssBytes: number;
       /** The greatest delay of the event loop of the last 30 to 60 seconds. */
       readonly lagSeconds: number;
+      readonly load: ConnectionLoad;
       /** Failures of clients since the last heartbeat. */
       readonly failures: readonly LastFailure[];
     }
@@ -125,6 +129,9 @@ export type WorkerMessage =
   | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
+
+/** The message with which a worker begins. */
+export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
 /** The message of a worker with this type. */
 export type FromWorker<Type extends WorkerMessage['type']> = Extract<WorkerMessage, { readonly type: Type }>;

@@ -181,6 +181,8 @@ export class Supervisor implements HandleOwner {
     else if (message.type === 'heartbeat') {
       this.#failures.add(message.failures);
       this.#report({ type: 'heartbeat', worker, rssBytes: message.rssBytes });
+      const count = handle.balance(this.#inState('serving'));
+      if (count > 0) this.#options.logger.debug({ worker: handle.number, count }, 'a worker hands connections over');
     } else if (message.type === 'drained') this.#cut += message.cut;
     else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
     else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message);

@@ -1,6 +1,7 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
 import type { LeaseHolder } from '../policy/lease-desk.ts';
+import { surplusConnections, type ConnectionLoad } from './connection-balance.ts';
 import { Outbox } from './outbox.ts';
 import { workerMessages, type Envelope, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
 import type { SharedPort } from './shared-ports.ts';
@@ -35,6 +36,8 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
   inFlight = 0;
   rssBytes = 0;
   lagSeconds = 0;
+  load: ConnectionLoad = { connections: 0, busy: 0 };
+  #surplus = 0;
   /** The newest counters that it sent. */
   metrics: readonly MetricData[] = [];
   /** Why it ends, where that is known before its exit. */
@@ -83,6 +86,19 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
     this.send({ type: 'recall-units', limitId, recall });
   }
 
+  /**
+   * To be called at each heartbeat: asks the worker to hand over the connections that it has more of than these workers, and returns their
+   * number. Only a surplus that lasts until the next heartbeat counts, because reports are up to a second old.
+   */
+  balance(serving: readonly WorkerHandle[]): number {
+    const loads = serving.map(({ load }) => load);
+    const surplus = serving.includes(this) ? surplusConnections(this.load, loads) : 0;
+    const count = Math.min(surplus, this.#surplus);
+    this.#surplus = surplus;
+    if (count > 0) this.send({ type: 'hand-over-connections', count });
+    return count;
+  }
+
   kill(): void {
     this.#worker.process.kill('SIGKILL');
   }
@@ -108,6 +124,7 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
       this.inFlight = message.inFlight;
       this.rssBytes = message.rssBytes;
       this.lagSeconds = message.lagSeconds;
+      this.load = message.load;
     }
     this.#owner.message(this, message);
   }

@@ -14,19 +14,20 @@ import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Limiter } from '../policy/limiter.ts';
 import type { Program } from '../schema/program.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { BusyTime } from './connection-balance.ts';
 import { createBodyBudget, type BodyBudget } from './http/body-budget.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, replaceKeys, type HttpServices } from './http/http-services.ts';
-import { ProgramPlayground, type Playground } from './http/playground/playground.ts';
+import type { Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
 import { collectGarbage, IdleMemory } from './idle-memory.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
+import { loadLimiter, loadPlayground, loadTelemetry } from './optional-parts.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
-import { CRASH_DRAIN_MS, type MetricsFormat, type PrimaryMessage } from './protocol.ts';
+import { CRASH_DRAIN_MS, type MetricsFormat, type StartMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
-import { loadLimiter } from './worker-limits.ts';
 import { WorkerDrain } from './worker-drain.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
@@ -46,8 +47,6 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** The time for the last telemetry after a drain that took all of its time: the primary kills the worker after 2 s. */
 const LEAST_FLUSH_MS = 500;
-
-type Start = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
 /** The parts of a worker that exist before its services. */
 interface LoadedParts {
@@ -97,6 +96,7 @@ class Worker {
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
+  readonly #busyTime = new BusyTime();
   #requests = 0;
   readonly #idleMemory = new IdleMemory(collectGarbage);
   /** Bodies of calls and streams since the last heartbeat. */
@@ -151,6 +151,9 @@ class Worker {
       case 'drain':
         this.#drain(message.timeoutMs);
         return;
+      case 'hand-over-connections':
+        this.#listeners[0]?.transport.handOver(message.count);
+        return;
       case 'collect-metrics':
         this.#sendMetrics(message.id);
         return;
@@ -162,7 +165,7 @@ class Worker {
     }
   }
 
-  async #start(start: Start): Promise<void> {
+  async #start(start: StartMessage): Promise<void> {
     this.#phase = 'starting';
     this.#mayBeReady = start.mayBeReady;
     this.#problems = start.problems;
@@ -212,7 +215,7 @@ class Worker {
   }
 
   #createServices(
-    { config, programPath, version }: Start,
+    { config, programPath, version }: StartMessage,
     program: Program,
     { logger, redactor, playground, limiter }: LoadedParts,
   ): HttpServices {
@@ -269,7 +272,7 @@ class Worker {
   }
 
   /** Creates the transports; they do not listen yet. */
-  async #createListeners({ config, port }: Start, services: HttpServices): Promise<void> {
+  async #createListeners({ config, port }: StartMessage, services: HttpServices): Promise<void> {
     const { host, metricsPort } = config;
     const main = await this.#transport(services, this.#counting(createHandler(services)), config);
     this.#listeners = [{ transport: main, host, port }];
@@ -308,8 +311,9 @@ class Worker {
     const inFlight = this.#services?.active.size ?? 0;
     const rssBytes = residentBytes();
     const lagSeconds = this.#metrics?.lagSeconds ?? 0;
+    const load = { connections: this.#connections, busy: this.#busyTime.take() };
     const failures = this.#metrics?.clientFailures.take() ?? [];
-    this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, failures });
+    this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, load, failures });
     this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0, rssBytes);
     this.#bodies = 0;
     this.#beats += 1;
@@ -366,29 +370,6 @@ class Worker {
     this.#logger?.flushSync();
     this.#link.sendLast({ type: 'drained', cut }, () => process.exit(0));
   }
-}
-
-/** The only place that loads the telemetry code and the OpenTelemetry packages, because most servers export nothing. */
-async function loadTelemetry(
-  { config, number, version }: Start,
-  logger: ServiceLogger,
-  redactor: Redactor,
-): Promise<Telemetry | undefined> {
-  if (config.telemetry === undefined) return undefined;
-  const { Telemetry: Loaded } = await import('../telemetry/telemetry.ts');
-  return new Loaded(config.telemetry, { logger, version, worker: number, redact: (text) => redactor.redact(text) });
-}
-
-/** Loads the code and the files of the playground only here: most servers have none. */
-async function loadPlayground({ config, version }: Start, program: Program): Promise<Playground> {
-  const names = program.clients.map(({ name }) => name);
-  const missing = missingCredentials(program, config.env, names).map(
-    ({ client, variable }) => [client, variable] as const,
-  );
-  const { describeProgram } = await import('./http/playground/describe-program.ts');
-  const { clientRegistry, title } = config;
-  const facts = { title, version, clientRegistry, missing: new Map(missing) };
-  return new ProgramPlayground(() => describeProgram(program, facts));
 }
 
 /** A fraction of the memory of a worker: with its copies, and until V8 collects them, a reply takes up to 20 times its size. */

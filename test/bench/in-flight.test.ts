@@ -8,16 +8,16 @@ import { ResponseReader } from '../../bench/in-flight/response-reader.ts';
 const RESPONSES = [
   'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst',
   'HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n',
-  'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n5\r\n\r\ntwo\r\n0\r\n\r\n',
+  'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n5\r\n\r\ntwo\r\n0\r\n\r\n',
 ].join('');
 
-const HEARD = ['first', 'end 200', '', 'end 503', 'one', '\r\ntwo', 'end 200'];
+const HEARD = ['first', 'end 200', '', 'end 503', 'one', '\r\ntwo', 'end 200, last'];
 
 function heard(...reads: readonly string[]): readonly string[] {
   const events: string[] = [];
   const reader = new ResponseReader(
     (part) => events.push(part),
-    (status) => events.push(`end ${status}`),
+    (status, isLast) => events.push(`end ${status}${isLast ? ', last' : ''}`),
   );
   for (const read of reads) reader.push(Buffer.from(read));
   return events;

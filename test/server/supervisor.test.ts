@@ -84,7 +84,14 @@ function createSupervisor(store?: SharedStore): {
   return { supervisor: new Supervisor(options), program };
 }
 
-const HEARTBEAT: WorkerMessage = { type: 'heartbeat', inFlight: 1, rssBytes: 1, lagSeconds: 0.5, failures: [] };
+const HEARTBEAT: WorkerMessage = {
+  type: 'heartbeat',
+  inFlight: 1,
+  rssBytes: 1,
+  lagSeconds: 0.5,
+  load: { connections: 4, busy: 1 },
+  failures: [],
+};
 
 /** The worker loads the program and listens. */
 function serve(process: FakeProcess | undefined): void {
@@ -120,7 +127,7 @@ test('a worker that asks gets the state of all workers, as of their last heartbe
   await started();
   const [first, second] = processes();
   const failure = { client: 'Fast', error: 'timeout', at: 5 } as const;
-  second?.says({ type: 'heartbeat', inFlight: 4, rssBytes: 9, lagSeconds: 0.25, failures: [failure] });
+  second?.says({ ...HEARTBEAT, inFlight: 4, rssBytes: 9, lagSeconds: 0.25, failures: [failure] });
   first?.says({ type: 'ask-state', id: 3 });
   expect(first?.received.at(-1)).toMatchObject({
     type: 'server-state',
@@ -198,6 +205,20 @@ test('workers get the state of the store when they start, and at each change', a
   const up: StoreHealth = { state: 'up', machines: 2 };
   listeners[0]?.(up);
   expect(first?.received.at(-1)).toEqual({ type: 'store', health: up });
+});
+
+test('a busy worker that has more connections than the others for two heartbeats hands some over', async () => {
+  await started();
+  const [first, second, spare] = processes();
+  const beat = (): void => {
+    second?.says({ ...HEARTBEAT, load: { connections: 2, busy: 1 } });
+    first?.says({ ...HEARTBEAT, load: { connections: 7, busy: 1 } });
+  };
+  beat();
+  expect(first?.got('hand-over-connections')).toBe(0);
+  beat();
+  expect(first?.received.at(-1)).toEqual({ type: 'hand-over-connections', count: 2 });
+  expect([second?.got('hand-over-connections'), spare?.got('hand-over-connections')]).toEqual([0, 0]);
 });
 
 function calls(value: number): readonly MetricData[] {

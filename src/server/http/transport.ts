@@ -14,6 +14,8 @@ export interface Transport {
   stopAccepting(): void;
   /** Makes every answer from now on the last one of its connection. */
   finishConnections(): void;
+  /** Makes the next `count` answers the last ones of their connections, so that their clients connect again, to any worker. */
+  handOver(count: number): void;
   /** Open connections, including idle ones. */
   readonly connections: number;
   /** Complete answers that their clients may not have received yet. */

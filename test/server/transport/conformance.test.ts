@@ -562,6 +562,30 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await expect(fetch(`http://127.0.0.1:${listening.port}/`)).rejects.toThrow('fetch failed');
   });
 
+  it('hands connections over: as many answers as asked for, whole ones and streams, are the last of their connections', async () => {
+    const listening = await listen((request, response) => {
+      if (request.path === '/stream') {
+        response.start(200, [], '\n');
+        response.write('a');
+        response.end();
+      } else sendOk(request, response);
+    });
+    const clients = [connectTo(listening), connectTo(listening), connectTo(listening)];
+    for (const connection of clients) {
+      connection.write(post('/'));
+      expect((await connection.answer()).headers.get('connection')).not.toBe('close');
+    }
+    listening.transport.handOver(2);
+    const [whole, streamed, kept] = clients;
+    whole?.write(post('/'));
+    expect((await whole?.answer(1))?.headers.get('connection')).toBe('close');
+    await whole?.until(() => whole.closed);
+    streamed?.write(post('/stream'));
+    expect((await streamed?.answer(1))?.headers.get('connection')).toBe('close');
+    kept?.write(post('/'));
+    expect((await kept?.answer(1))?.headers.get('connection')).not.toBe('close');
+  });
+
   it('limits the bytes of unfinished bodies over all connections', async () => {
     const bodyBudget = new BodyBudget(700);
     const listening = await listen(sayOutcome, { bodyBudget });

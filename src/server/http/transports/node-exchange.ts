@@ -203,7 +203,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
   #flatHeaders(headers: HeaderList): string[] {
     const flat: string[] = [];
     for (const [name, value] of headers) flat.push(name, headerValue(value));
-    if (this.#closing || this.#state.finishing) {
+    if (this.#closing || this.#state.finishing || this.#state.takeHandOver()) {
       this.#outgoing.shouldKeepAlive = false;
       flat.push('Connection', 'close');
     } else if (this.#outgoing.shouldKeepAlive) flat.push('Connection', 'keep-alive', 'Keep-Alive', this.#keepAlive());

@@ -65,6 +65,10 @@ export class NodeTransport implements Transport {
     this.#state.finishing = true;
   }
 
+  handOver(count: number): void {
+    this.#state.handOvers = count;
+  }
+
   close(): void {
     this.#state.finishing = true;
     this.#state.bodies.close();

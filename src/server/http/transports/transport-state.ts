@@ -11,9 +11,18 @@ export class TransportState {
   readonly unread: UnreadAnswers;
   /** Every answer is the last one of its connection. */
   finishing = false;
+  /** The number of answers from now on that are the last ones of their connections. */
+  handOvers = 0;
 
   constructor(options: TransportOptions) {
     this.options = options;
     this.unread = new UnreadAnswers(options.maxUnreadBytes);
+  }
+
+  /** True if an answer that begins now has to end its connection, which goes to another worker. */
+  takeHandOver(): boolean {
+    if (this.handOvers === 0) return false;
+    this.handOvers -= 1;
+    return true;
   }
 }

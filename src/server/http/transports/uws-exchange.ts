@@ -136,6 +136,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
 
   send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
     if (this.#closed || this.#answer !== undefined || this.#writer !== undefined) return;
+    if (this.#state.takeHandOver()) this.#closing = true;
     this.#answer = { status, headers, body };
     if (this.#body.complete) this.nextTurn();
   }
@@ -156,6 +157,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
 
   start(status: number, headers: HeaderList, filler: string): void {
     if (this.#closed || this.#answer !== undefined || this.#writer !== undefined) return;
+    if (this.#state.takeHandOver()) this.#closing = true;
     const writer = new UwsWriter(this.#native, filler, () =>
       this.#writeHead(status, headers, this.#isLastAnswer ? CLOSE : undefined),
     );

@@ -83,6 +83,10 @@ export class UwsTransport implements Transport {
     this.#state.finishing = true;
   }
 
+  handOver(count: number): void {
+    this.#state.handOvers = count;
+  }
+
   close(): void {
     this.#state.finishing = true;
     this.#listenSocket = undefined;

@@ -1,0 +1,36 @@
+/** What a worker carries, as of its last heartbeat. */
+export interface ConnectionLoad {
+  /** Open connections of clients. */
+  readonly connections: number;
+  /** The part of the time since the heartbeat before in which its event loop was busy, from 0 to 1. */
+  readonly busy: number;
+}
+
+/** Below this, a worker has room for its connections, and closing some of them would only cost their clients a round trip. */
+const BUSY = 0.5;
+
+/** Workers whose connections differ from the mean by less stay as they are: connections come and go. */
+const TOLERANCE = 0.1;
+
+/**
+ * The connections that a worker should hand over to the others. The kernel distributes new connections by a hash and never moves
+ * them, so of a few connections that a gateway keeps, one worker can have most, and a worker that replaces another one has none.
+ */
+export function surplusConnections(own: ConnectionLoad, all: readonly ConnectionLoad[]): number {
+  if (own.busy < BUSY || all.length < 2) return 0;
+  const mean = all.reduce((sum, { connections }) => sum + connections, 0) / all.length;
+  const surplus = own.connections - mean;
+  return surplus > mean * TOLERANCE ? Math.floor(surplus) : 0;
+}
+
+/** Measures how busy the event loop of this process is. */
+export class BusyTime {
+  #before = performance.eventLoopUtilization();
+
+  /** The busy part of the time since the last call, from 0 to 1. */
+  take(): number {
+    const before = this.#before;
+    this.#before = performance.eventLoopUtilization();
+    return performance.eventLoopUtilization(this.#before, before).utilization;
+  }
+}

@@ -13,7 +13,7 @@ import { table, writeResults } from './report.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
 const { requests: REQUESTS, rounds: ROUNDS, complete } = sizeOfRun({ requests: 6000, rounds: 24 });
-/** The servers of each subject. */
+/** The number of servers per subject. */
 const SERVERS = 3;
 
 const KEY = 'svc_key-of-the-bench';

@@ -23,7 +23,7 @@ export function sizeOfRun(usual: RunSize): RunSize & { readonly complete: boolea
   return { requests, rounds, complete: requests === usual.requests && rounds === usual.rounds };
 }
 
-/** The CPU time of a call of one server, in microseconds. */
+/** Measures the CPU time of a call to one server, in microseconds. */
 type Measure = () => Promise<number>;
 
 /** One of the subjects that are compared with the first one. */

@@ -23,7 +23,7 @@ const SUBJECT: Case = {
   warmUp: {},
 };
 
-/** From the first request of a measurement to its window: V8 has compiled, and workers have the same number of connections. */
+/** Milliseconds from the first request of a measurement to its window: by then, V8 has compiled the code, and the workers have equally many connections. */
 const LEAD_MS = 4000;
 const WINDOW_MS = 2000;
 
@@ -60,7 +60,7 @@ async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
   return scaling;
 }
 
-/** Raw sockets: a load generator that costs more would take its time from the second worker. */
+/** Uses raw sockets: a costlier load generator would take CPU time from the second worker. */
 async function callsPerSecond(side: Side): Promise<number> {
   const { pathname: path, port } = new URL(addressOf(SUBJECT, side));
   const value = answer(SUBJECT.answer).value;

@@ -22,8 +22,8 @@ export function stampOf(time: number): string {
 const STAMPS_IN_STRING = 6;
 
 /**
- * The value that a stream returns consists of a few fields and of the stamps, in strings of a list. It is spaced as models write JSON:
- * of JSON without spaces, BAML's streams show nothing after the first unquoted value until the end, so they would cost it little.
+ * The value that a stream returns consists of a few fields and of the stamps, in strings of a list. It has spaces, as models write JSON:
+ * without them, BAML's streams show nothing between the first unquoted value and the end, and cost it little.
  */
 const VALUE_BEGIN = '{"name": "Ada Lovelace", "topic": "analytical engine", "urgent": false, "points": ["';
 

@@ -51,15 +51,15 @@ export function loadOf(subject: InFlightCase, side: SlowSide, rampMs: number): C
   return { port: side.port, path: pathOf(subject), inFlight, rampMs, isRight };
 }
 
-/** Fewer events than a side sends that passes partial values on while a stream of a second runs. */
+/** A side that passes partial values on sends more events than this in a stream of one second. */
 const FEWEST_EVENTS = 10;
 
-/** Sends one request; throws unless its answer is the model's. A stream has to grow: holding partial values back costs nothing. */
+/** Sends one request; throws unless its answer is the model's. A stream must grow: a side that holds partial values back does less work. */
 export async function checkAnswer(subject: InFlightCase, side: SlowSide): Promise<void> {
   const body = await ask(side, pathOf(subject));
   const events = body.split('data:').length - 1;
   if (subject.endpoint === 'stream' && events < FEWEST_EVENTS)
-    throw new Error(`${side.name}: ${titleOf(subject)}: only ${events} events`);
+    throw new Error(`${side.name}: ${titleOf(subject)}: ${events} events, expected at least ${FEWEST_EVENTS}`);
   const isRight = subject.endpoint === 'call' ? isDeepStrictEqual(JSON.parse(body), CONTACT) : hasAllDeltas(body);
   if (!isRight) throw new Error(`${side.name}: ${titleOf(subject)}: wrong answer: ${body.slice(-300)}`);
 }

@@ -18,7 +18,7 @@ export interface InFlightSample {
   readonly connections: number;
   /** Requests without a right answer. */
   readonly failed: number;
-  /** What the server takes above its memory when it rests after the warm-up, for each request in flight. */
+  /** The growth of the server's memory since its rest after the warm-up, for each request in flight. */
   readonly bytesPerRequest: number;
 }
 
@@ -30,7 +30,7 @@ export interface InFlightResult {
   readonly samples: Readonly<Partial<Record<SlowSideName, readonly InFlightSample[]>>>;
 }
 
-/** Milliseconds until V8 has compiled the hot code: with 300 calls a second, it does so for about 40 s. */
+/** Milliseconds until V8 has compiled the hot code: at 300 calls per second, that takes about 40 s. */
 export const WARM_UP_MS = 45_000;
 /** From the first request of a measurement to its window: the requests that started together have spread. */
 const LEAD_MS = 2500;

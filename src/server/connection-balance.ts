@@ -1,20 +1,20 @@
-/** What a worker carries, as of its last heartbeat. */
+/** The load of a worker, as of its last heartbeat. */
 export interface ConnectionLoad {
   /** Open connections of clients. */
   readonly connections: number;
-  /** The part of the time since the heartbeat before in which its event loop was busy, from 0 to 1. */
+  /** The fraction of the time since the previous heartbeat that its event loop was busy, from 0 to 1. */
   readonly busy: number;
 }
 
 /** Below this, a worker has room for its connections, and closing some of them would only cost their clients a round trip. */
 const BUSY = 0.5;
 
-/** Workers whose connections differ from the mean by less stay as they are: connections come and go. */
+/** A surplus of up to this fraction of the mean stays: connections come and go. */
 const TOLERANCE = 0.1;
 
 /**
- * The connections that a worker should hand over to the others. The kernel distributes new connections by a hash and never moves
- * them, so of a few connections that a gateway keeps, one worker can have most, and a worker that replaces another one has none.
+ * The number of connections that a worker should hand over to the others. The kernel distributes new connections by a hash and never
+ * moves them, so one worker can have most of the few that a gateway keeps, and a worker that replaces another one has none.
  */
 export function surplusConnections(own: ConnectionLoad, all: readonly ConnectionLoad[]): number {
   if (own.busy < BUSY || all.length < 2) return 0;
@@ -27,7 +27,7 @@ export function surplusConnections(own: ConnectionLoad, all: readonly Connection
 export class BusyTime {
   #before = performance.eventLoopUtilization();
 
-  /** The busy part of the time since the last call, from 0 to 1. */
+  /** The busy fraction of the time since the last call, from 0 to 1. */
   take(): number {
     const before = this.#before;
     this.#before = performance.eventLoopUtilization();

@@ -1,4 +1,4 @@
-// Parts of a worker that most servers do not have. Only this file loads their code, and only if they are on.
+// Parts of a worker that most servers do not use. Only this file loads their code, and only if they are enabled.
 import type { Config } from '../config/config.ts';
 import type { ServiceLogger } from '../logging/create-logger.ts';
 import type { Logger } from '../logging/logger.ts';
@@ -12,7 +12,7 @@ import { minuteWarning } from './minute-warning.ts';
 import type { PrimaryLink } from './primary-link.ts';
 import type { StartMessage } from './protocol.ts';
 
-/** The interval at which unused units go back. */
+/** The interval at which a worker returns unused units. */
 const SWEEP_MS = 1_000;
 
 interface LimitParts {
@@ -49,7 +49,7 @@ export async function loadLimiter({ keyFile, workers }: Config, parts: LimitPart
   return new Loaded(leases, keyFile.defaultLimits);
 }
 
-/** Loads the telemetry code and the OpenTelemetry packages. */
+/** Loads telemetry and the OpenTelemetry packages; undefined if it is off. */
 export async function loadTelemetry(
   { config, number, version }: StartMessage,
   logger: ServiceLogger,

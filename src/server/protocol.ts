@@ -52,7 +52,7 @@ export type PrimaryMessage =
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Another worker decided about the cool-down of a client, or it ended because nothing decided. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
-  /** Answers to that many connections end them: the worker has more than the others, and clients connect again. Replaces the last number. */
+  /** End `count` connections with the next answers: the worker has more than the others, and the clients connect again. Replaces the last count. */
   | { readonly type: 'hand-over-connections'; readonly count: number }
   /** Send `metrics` with the same id. */
   | { readonly type: 'collect-metrics'; readonly id: number }
@@ -130,7 +130,7 @@ export type WorkerMessage =
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
 
-/** The message with which a worker begins. */
+/** The message that starts a worker. */
 export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
 /** The message of a worker with this type. */

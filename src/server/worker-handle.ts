@@ -87,8 +87,8 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
   }
 
   /**
-   * To be called at each heartbeat: asks the worker to hand over the connections that it has more of than these workers, and returns their
-   * number. Only a surplus that lasts until the next heartbeat counts, because reports are up to a second old.
+   * To be called at each heartbeat: asks the worker to hand over its surplus above the mean of these workers, and returns the number of
+   * connections. Only a surplus that lasts until the next heartbeat counts, because reports are up to a second old.
    */
   balance(serving: readonly WorkerHandle[]): number {
     const loads = serving.map(({ load }) => load);

@@ -70,7 +70,7 @@ async function workerOf(running: RunningServer, id: string): Promise<number> {
   return (JSON.parse(line() ?? '{}') as { readonly worker: number }).worker;
 }
 
-/** Calls one after the other until the server ends the connection, or until `enough` holds. Returns the statuses. */
+/** Sends one call after another until the server ends the connection, or until `enough` holds. Returns the statuses. */
 async function callUntil(connection: RawConnection, enough: () => boolean): Promise<readonly number[]> {
   const statuses: number[] = [];
   for (let index = 1; !enough(); index += 1) {

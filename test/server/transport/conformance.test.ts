@@ -562,7 +562,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await expect(fetch(`http://127.0.0.1:${listening.port}/`)).rejects.toThrow('fetch failed');
   });
 
-  it('hands connections over: as many answers as asked for, whole ones and streams, are the last of their connections', async () => {
+  it('hands over connections: the next answers, whole or streamed, end as many as requested', async () => {
     const listening = await listen((request, response) => {
       if (request.path === '/stream') {
         response.start(200, [], '\n');

@@ -22,7 +22,7 @@ type RunListener = (text: string, start: number, gap: string) => number;
 /** No model sends a longer line or event: svc refuses the stream. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
-/** The text before the data of an event, as most providers write it, and as others do. */
+/** The text before the data of an event: most providers write the plain one, others name the event. */
 const PLAIN_HEAD = 'data: ';
 const NAMED_HEAD = /event: [^\n]*\ndata: /uy;
 
@@ -149,7 +149,7 @@ export class SseReader implements FrameReader {
   }
 }
 
-/** The text before the data of the event that begins here; undefined if it is unusual. */
+/** The text before the data of the event that begins at `start`; undefined in any other form. */
 function headAt(text: string, start: number): string | undefined {
   if (text.startsWith(PLAIN_HEAD, start)) return PLAIN_HEAD;
   NAMED_HEAD.lastIndex = start;

@@ -11,7 +11,7 @@ export class TransportState {
   readonly unread: UnreadAnswers;
   /** Every answer is the last one of its connection. */
   finishing = false;
-  /** The number of answers from now on that are the last ones of their connections. */
+  /** The number of next answers that end their connections. */
   handOvers = 0;
 
   constructor(options: TransportOptions) {
@@ -19,7 +19,7 @@ export class TransportState {
     this.unread = new UnreadAnswers(options.maxUnreadBytes);
   }
 
-  /** True if an answer that begins now has to end its connection, which goes to another worker. */
+  /** Takes one hand-over; returns true if the answer that begins now must end its connection. */
   takeHandOver(): boolean {
     if (this.handOvers === 0) return false;
     this.handOvers -= 1;

@@ -66,7 +66,7 @@ export class ReplyDecoder {
 
   /** The streamed reply, as far as it is known. */
   get reply(): ModelReply {
-    const reply = { ...this.#stream?.details, text: this.#text };
+    const reply = { text: this.#text, ...this.#stream?.details };
     return this.#reasoning === '' ? reply : { ...reply, reasoning: this.#reasoning };
   }
 

@@ -23,7 +23,7 @@ function protocol({ url, options }: ClientSetup, apiKey: string | undefined): Wi
       const input = openAiResponsesInput(messages, options);
       if (!input.ok) return err(input.failure);
       const all = withStructure(members, options, output);
-      const params = { ...all, input: input.value, ...(streamed ? { stream: true } : {}) };
+      const params = Object.assign({}, all, { input: input.value }, streamed ? { stream: true } : {});
       const built = openAiPackage.response(params as unknown as ResponseCreateParams);
       invariant(built !== undefined, 'the openai package posted nothing');
       path ??= requestPath(url, built.path, options);

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { RandomTraffic } from './random-traffic.ts';
 
 /** The measurements that the model uses, relative to the root of the project. */
-export const SOURCE = 'bench/results/2026-11-23.json';
+export const SOURCE = 'bench/results/2026-11-27.json';
 
 /** What no measurement of svc states. docs/scaling.md lists all of it. */
 export const ASSUMED = {

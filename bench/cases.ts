@@ -6,14 +6,18 @@ import type { Side, SideName } from './sides.ts';
 
 export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long' | 'scaling';
 
-/** A load that is measured on several sides. */
-export interface Case {
+/** A function with the answer that it has to return. */
+export interface CheckedCase {
   readonly name: CaseName;
   readonly title: string;
   readonly endpoint: 'call' | 'stream';
   readonly function: FunctionName;
   readonly answer: AnswerName;
   readonly connections: number;
+}
+
+/** A load that is measured on several sides. */
+export interface Case extends CheckedCase {
   /** Requests in one measurement: enough for about a second of CPU, because a clock tick is 10 ms. */
   readonly requests: Readonly<Partial<Record<SideName, number>>>;
   /** Requests before the first measurement: until the engine of the fastest side has compiled its hot code. */
@@ -80,7 +84,7 @@ export function runLoad(subject: Case, side: Side, requests: number): Promise<Lo
 }
 
 /** Sends one request; throws unless the value is the model's. */
-export async function checkAnswer(subject: Case, side: Side): Promise<void> {
+export async function checkAnswer(subject: CheckedCase, side: Side): Promise<void> {
   const body = await post(addressOf(subject, side));
   const value = subject.endpoint === 'call' ? JSON.parse(body) : lastValue(body, side.name);
   if (isDeepStrictEqual(value, answer(subject.answer).value)) return;
@@ -94,6 +98,6 @@ function lastValue(body: string, side: SideName): unknown {
   return side === 'svc' ? event['final_result'] : event;
 }
 
-export function addressOf(subject: Case, side: Side): string {
+export function addressOf(subject: CheckedCase, side: Side): string {
   return `${side.url}/${subject.endpoint}/${subject.function}`;
 }

@@ -1,10 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { answer } from './answers.ts';
 import type { Verdict } from './bars.ts';
-import { addressOf, checkAnswer, type Case } from './cases.ts';
+import { addressOf, checkAnswer, type CheckedCase } from './cases.ts';
 import { ClosedLoop } from './in-flight/closed-loop.ts';
+import { isContact } from './in-flight/in-flight-cases.ts';
 import { median } from './load.ts';
 import { setStage, type Side, type Stage } from './sides.ts';
 
@@ -12,18 +11,19 @@ import { setStage, type Side, type Stage } from './sides.ts';
  * A call whose prompt takes milliseconds to render, with a short request and a short reply, so that nearly all CPU time
  * is the worker's: the load generator and the model server run on the same cores and take their time from the second worker.
  */
-const SUBJECT: Case = {
+const SUBJECT: CheckedCase = {
   name: 'scaling',
   title: '/call, a prompt of 30,000 loop steps, c=32',
   endpoint: 'call',
   function: 'Rendered',
   answer: 'Small',
   connections: 32,
-  requests: {},
-  warmUp: {},
 };
 
-/** Milliseconds from the first request of a measurement to its window: by then, V8 has compiled the code, and the workers have equally many connections. */
+/**
+ * Milliseconds from the first request of a measurement to its window: by then, V8 has compiled the code, and the workers have
+ * equally many connections.
+ */
 const LEAD_MS = 4000;
 const WINDOW_MS = 2000;
 
@@ -63,9 +63,8 @@ async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
 /** Uses raw sockets: a costlier load generator would take CPU time from the second worker. */
 async function callsPerSecond(side: Side): Promise<number> {
   const { pathname: path, port } = new URL(addressOf(SUBJECT, side));
-  const value = answer(SUBJECT.answer).value;
-  const isRight = (body: string): boolean => isDeepStrictEqual(JSON.parse(body), value);
-  const loop = new ClosedLoop({ port: Number(port), path, inFlight: SUBJECT.connections, rampMs: 0, isRight });
+  const load = { port: Number(port), path, inFlight: SUBJECT.connections, rampMs: 0, isRight: isContact };
+  const loop = new ClosedLoop(load);
   await sleep(LEAD_MS);
   loop.begin();
   await sleep(WINDOW_MS);

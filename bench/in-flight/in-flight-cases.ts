@@ -72,7 +72,8 @@ const CONTACT = answer('Small').value;
 /** What both sides write for it: comparing every answer must cost little. */
 const CONTACT_TEXT = JSON.stringify(CONTACT);
 
-function isContact(body: string): boolean {
+/** True if the body of an answer is the small value. */
+export function isContact(body: string): boolean {
   return body === CONTACT_TEXT || isDeepStrictEqual(JSON.parse(body), CONTACT);
 }
 

@@ -52,7 +52,10 @@ export type PrimaryMessage =
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Another worker decided about the cool-down of a client, or it ended because nothing decided. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
-  /** End `count` connections with the next answers: the worker has more than the others, and the clients connect again. Replaces the last count. */
+  /**
+   * End `count` connections with the next answers: the worker has more than the others, and the clients connect again.
+   * Replaces the last count.
+   */
   | { readonly type: 'hand-over-connections'; readonly count: number }
   /** Send `metrics` with the same id. */
   | { readonly type: 'collect-metrics'; readonly id: number }

@@ -281,8 +281,10 @@ const UNDECIDED = 2 ** 31 - 1;
 
 const DEAD = new Error('the connection is dead: a ping got no answer');
 
-const WITHOUT_BODY = { endStream: true };
-const WITH_BODY = { endStream: false };
+/** Node adds the options of the priority, which HTTP/2 no longer has, if they are missing: that is slower than to pass them. */
+const NO_PRIORITY = { parent: 0, exclusive: false, silent: false };
+const WITHOUT_BODY = { endStream: true, ...NO_PRIORITY };
+const WITH_BODY = { endStream: false, ...NO_PRIORITY };
 
 /** The name of an error code of HTTP/2. */
 export function errorCodeName(code: number): string {

@@ -129,7 +129,7 @@ describe.each(TRANSPORTS)('on %s, a server under load', (transport) => {
 
   afterAll(() => running.stop('SIGKILL'));
 
-  test('svc replaces workers killed one after the other under load: it refuses no connection, and calls fail only until the worker has ended', async () => {
+  test('svc replaces workers that are killed under load: it refuses no connection, and calls fail only until the killed worker has exited', async () => {
     const load = startLoad(`${running.url}/call/Hi`, { name: 'Ada' }, CALLERS);
     await moreCalls(load);
     const failedLater = await killOldest(running, load, 2);
@@ -232,8 +232,8 @@ function hangingHook(): Readonly<Record<string, string>> {
 }
 
 /**
- * Kills the oldest worker repeatedly, each time after its replacement listens and more calls were served. Returns the number of calls
- * that failed although no killed worker was left.
+ * Kills the oldest worker this many times. After each kill, waits until the worker has exited, its replacement listens and more
+ * calls were served. Returns the number of calls that failed after the killed worker had exited and calls in flight had ended.
  */
 async function killOldest(running: RunningServer, load: Load, times: number): Promise<number> {
   const killed: number[] = [];
@@ -243,8 +243,9 @@ async function killOldest(running: RunningServer, load: Load, times: number): Pr
     killed.push(oldest);
     const listeners = listenersOn(running.port);
     process.kill(oldest, 'SIGKILL');
-    // Until then, a new connection can reach the socket of the worker that is ending.
-    await waitUntil('the end of the worker', () => !alive(oldest));
+    // Until the worker has exited, new connections can reach its socket.
+    await waitUntil('the exit of the worker', () => !alive(oldest));
+    // Calls that had reached it fail before so many others are served.
     await moreCalls(load);
     const { failed } = load.counts;
     await waitUntil('a replacement', () => complete(running, killed) && listenersOn(running.port) >= listeners);

@@ -9,17 +9,17 @@ afterAll(() => {
   if (original !== undefined) Object.defineProperty(AsyncResource.prototype, 'bind', original);
 });
 
-function describe(this: unknown, ...args: readonly unknown[]): unknown {
+function receiverAndArguments(this: unknown, ...args: readonly unknown[]): unknown {
   return [this, ...args];
 }
 
-test('a bound function gets its receiver and arguments, and returns the result', () => {
+test('a bound function calls the original with the receiver and the arguments, and returns its result', () => {
   const receiver = {};
-  expect(AsyncResource.bind(describe, 'test', receiver)(1, 2)).toEqual([receiver, 1, 2]);
-  expect(new AsyncResource('test').bind(describe).call(receiver, 1, 2)).toEqual([receiver, 1, 2]);
+  expect(AsyncResource.bind(receiverAndArguments, 'test', receiver)(1, 2)).toEqual([receiver, 1, 2]);
+  expect(new AsyncResource('test').bind(receiverAndArguments).call(receiver, 1, 2)).toEqual([receiver, 1, 2]);
 });
 
-test('a bound function runs in the asynchronous context in which its resource was made', () => {
+test('a bound function runs in the asynchronous context in which its resource was created', () => {
   const storage = new AsyncLocalStorage<string>();
   const read = storage.run('inner', () => new AsyncResource('test').bind(() => storage.getStore()));
   expect(storage.run('outer', () => read())).toBe('inner');
@@ -27,7 +27,7 @@ test('a bound function runs in the asynchronous context in which its resource wa
   expect(storage.run('outer', () => readStatic())).toBe('inner');
 });
 
-test('errors pass through, and only functions can be bound', () => {
+test('a bound function throws the error of the original, and bind throws a TypeError if its argument is not a function', () => {
   const resource = new AsyncResource('test');
   const failing = resource.bind(() => {
     throw new Error('failed');
@@ -36,6 +36,6 @@ test('errors pass through, and only functions can be bound', () => {
   expect(() => resource.bind('text' as never)).toThrow(TypeError);
 });
 
-test('a bound function has no deprecated property', () => {
-  expect(new AsyncResource('test').bind(describe)).not.toHaveProperty('asyncResource');
+test('a bound function has no property `asyncResource`', () => {
+  expect(new AsyncResource('test').bind(receiverAndArguments)).not.toHaveProperty('asyncResource');
 });

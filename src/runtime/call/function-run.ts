@@ -232,31 +232,33 @@ export class FunctionRun {
       privateUrls: call.requester.privateUrls,
       traceHeaders: observer && (() => observer.traceHeaders()),
     };
-    return new Promise((resolve) => {
-      let forget = ignore;
-      const attempt = client.ask(request, {
-        text: (delta) => {
-          this.#recorder.firstText();
-          observer?.firstText();
-          reader.text(delta);
-        },
-        reasoning: call.include.has('reasoning') ? (delta) => reader.reasoning(delta) : undefined,
-        ended: (result) => {
-          forget();
-          observer?.ended(result.ok ? result.value : attemptError(result.failure));
-          this.#attempt = undefined;
-          this.#answered = attempt;
-          resolve(result);
-        },
-      });
-      this.#attempt = attempt;
-      if (this.#paused) attempt.pause();
-      forget = context.cancellation.onCancel((reason) => {
-        attempt.cancel();
-        observer?.ended({ error: 'cancelled' });
-        resolve(err(finalFailure(cancelled(reason))));
-      });
+    // V8 compiles an executor again after each collection, so it is short.
+    let resolve: (result: Result<ModelReply, AttemptFailure>) => void = ignore;
+    const ended = new Promise<Result<ModelReply, AttemptFailure>>((settle) => (resolve = settle));
+    let forget = ignore;
+    const attempt = client.ask(request, {
+      text: (delta) => {
+        this.#recorder.firstText();
+        observer?.firstText();
+        reader.text(delta);
+      },
+      reasoning: call.include.has('reasoning') ? (delta) => reader.reasoning(delta) : undefined,
+      ended: (result) => {
+        forget();
+        observer?.ended(result.ok ? result.value : attemptError(result.failure));
+        this.#attempt = undefined;
+        this.#answered = attempt;
+        resolve(result);
+      },
     });
+    this.#attempt = attempt;
+    if (this.#paused) attempt.pause();
+    forget = context.cancellation.onCancel((reason) => {
+      attempt.cancel();
+      observer?.ended({ error: 'cancelled' });
+      resolve(err(finalFailure(cancelled(reason))));
+    });
+    return ended;
   }
 
   #observe(client: ModelClient, messages: readonly Message[], isReask: boolean): AttemptObserver | undefined {

@@ -51,8 +51,7 @@ class MessageBuilder {
   finish(): readonly Message[] {
     this.#endText();
     this.#endMessage();
-    // A call keeps its messages while the model works: an array that grew has room for 16 more elements, a copy has none.
-    return this.#messages.map(({ role, parts }) => ({ role, parts: parts.slice() }));
+    return this.#messages.map(compact);
   }
 
   #begin(segment: RoleSegment): void {
@@ -82,4 +81,9 @@ class MessageBuilder {
     if (last?.role === role && !this.#apart) last.parts.push(...parts);
     else this.#messages.push(this.#current);
   }
+}
+
+/** A call keeps its messages while the model works: an array that grew has room for 16 more elements, a copy has none. */
+function compact({ role, parts }: OpenMessage): Message {
+  return { role, parts: parts.slice() };
 }

@@ -83,7 +83,7 @@ export class ExchangeClock {
     if (this.#marking) return;
     // One read of the socket brings hundreds of small chunks: the clock is read once for all of them.
     this.#marking = true;
-    inMicrotask(() => this.#mark());
+    inMicrotask(this.#mark.bind(this));
   }
 
   textArrived(): void {

@@ -281,7 +281,10 @@ const UNDECIDED = 2 ** 31 - 1;
 
 const DEAD = new Error('the connection is dead: a ping got no answer');
 
-/** Node adds the options of the priority, which HTTP/2 no longer has, if they are missing: that is slower than to pass them. */
+/**
+ * Options of priorities, which RFC 9113 deprecates. Node adds them to a request that omits them, which is slower than passing them.
+ * `weight` is not among them: newer versions of Node warn about it (DEP0194).
+ */
 const NO_PRIORITY = { parent: 0, exclusive: false, silent: false };
 const WITHOUT_BODY = { endStream: true, ...NO_PRIORITY };
 const WITH_BODY = { endStream: false, ...NO_PRIORITY };

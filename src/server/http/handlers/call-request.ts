@@ -12,19 +12,18 @@ export class CallRequest extends FunctionRequest {
   #report: CallReport | undefined;
 
   protected run(prepared: PreparedCall, context: CallContext): void {
-    this.context.services.runtime.call(prepared, context).then(this.#answer, this.#crash);
+    // Bound methods: see `#nextStep` of `FunctionRequest`.
+    const call = this.context.services.runtime.call(prepared, context);
+    call.then(this.#answer.bind(this), this.crashed.bind(this));
   }
 
   protected answerProblem(of: Problem): void {
     this.context.problem(of, this.#report === undefined ? [] : reportHeaders(this.#report, this.context.elapsedMs));
   }
 
-  readonly #answer = (outcome: CallOutcome): void => {
-    if (this.finished) return;
-    this.guarded(() => this.#send(outcome));
-  };
-
-  readonly #crash = (error: unknown): void => this.crashed(error);
+  #answer(outcome: CallOutcome): void {
+    if (!this.finished) this.guarded(this.#send.bind(this, outcome));
+  }
 
   #send({ result, report }: CallOutcome): void {
     this.#report = report;

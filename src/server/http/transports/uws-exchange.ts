@@ -107,7 +107,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     if (this.framing.closes || this.framing.contentLength < 0) this.#closing = true;
     if (this.#body.complete || this.#closed) return;
     this.#state.bodies.add(this);
-    this.#native.onData((chunk, isLast) => this.#takeBody(chunk, isLast));
+    this.#native.onData(this.#takeBody.bind(this));
   }
 
   get host(): string {
@@ -248,14 +248,15 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
    * it accepts the next request of a client that reads nothing. This way, the library closes the connection when another
    * request arrives, or when the client has accepted nothing for 8 to 12 seconds.
    */
-  #writeWhole({ status, headers, body = '' }: Answer): void {
-    const native = this.#native;
+  #writeWhole(answer: Answer): void {
+    this.#native.cork(this.#writeCorked.bind(this, answer));
+    if (!this.#sent) this.#writeRest(this.#hold(answer.body ?? ''));
+  }
+
+  #writeCorked({ status, headers, body = '' }: Answer): void {
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    native.cork(() => {
-      this.#writeHead(status, headers, KEEP_ALIVE);
-      this.#sent = native.tryEnd(body, size)[1];
-    });
-    if (!this.#sent) this.#writeRest(this.#hold(body));
+    this.#writeHead(status, headers, KEEP_ALIVE);
+    this.#sent = this.#native.tryEnd(body, size)[1];
   }
 
   /** Writes the rest of a body as fast as the client accepts it. */

@@ -17,9 +17,9 @@ export function usePlainBind(): void {
 function bind(this: AsyncResource, callback: AnyFunction, receiver?: unknown): AnyFunction {
   if (typeof callback !== 'function')
     throw new TypeError('the first argument of AsyncResource.bind must be a function');
-  const run = (self: unknown, args: readonly unknown[]): unknown => this.runInAsyncScope(callback, self, ...args);
-  if (receiver !== undefined) return (...args) => run(receiver, args);
+  const run: AnyFunction = this.runInAsyncScope.bind(this, callback);
+  if (receiver !== undefined) return run.bind(undefined, receiver);
   return function bound(...args) {
-    return run(this, args);
+    return run(this, ...args);
   };
 }

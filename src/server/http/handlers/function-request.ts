@@ -261,8 +261,12 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
    * methods, because V8 drops the optimized code of an arrow function at a collection that finds none of its closures.
    */
   #nextStep(step: () => void): void {
-    if ((this.#body?.text.length ?? 0) >= LARGE_BODY) setImmediate(() => !this.#finished && this.guarded(step));
-    else if (!this.#finished) this.guarded(step);
+    if ((this.#body?.text.length ?? 0) < LARGE_BODY) this.#runStep(step);
+    else setImmediate(this.#runStep.bind(this, step));
+  }
+
+  #runStep(step: () => void): void {
+    if (!this.#finished) this.guarded(step);
   }
 
   #loadValidators(body: JsonBody): void {

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../base/invariant.ts';
@@ -36,8 +37,15 @@ interface PortClaim {
 /** Keeps another svc from a port. */
 type Hold = (host: string, port: number) => Promise<Result<PortClaim, string>>;
 
-/** For port 0: another process can take the port between probe and hold. */
-const ATTEMPTS = 5;
+/**
+ * Port 0 selects one of these. Linux gives ports from 32768 to outgoing connections and to programs that ask for any port, and
+ * other systems from 49152: one of those could be taken before the workers listen on it.
+ */
+const FIRST_SELECTED = 10_000;
+const END_OF_SELECTED = 32_768;
+
+/** For port 0: a selected port can be in use. */
+const ATTEMPTS = 20;
 
 /**
  * Makes sure that no other process serves a port. Workers share it through SO_REUSEPORT, with which a second server of the
@@ -53,31 +61,30 @@ export async function claimPort(
   platform: NodeJS.Platform = process.platform,
 ): Promise<Result<PortClaim, string>> {
   const hold = platform === 'linux' ? holdBySocket : holdByFile;
-  if (port === 0) return claimAnyPort(host, hold);
-  const held = await hold(host, port);
-  if (!held.ok) return held;
-  const probed = await probe(host, port);
-  if (probed.ok) return held;
-  held.value.release();
-  return probed;
-}
-
-async function claimAnyPort(host: string, hold: Hold): Promise<Result<PortClaim, string>> {
+  if (port !== 0) return claimGivenPort(host, port, hold);
   for (let attempt = 1; ; attempt += 1) {
-    const probed = await probe(host, 0);
-    if (!probed.ok) return probed;
-    const held = await hold(host, probed.value);
-    if (held.ok || attempt === ATTEMPTS) return held;
+    const claim = await claimGivenPort(host, randomInt(FIRST_SELECTED, END_OF_SELECTED), hold);
+    const isTaken = !claim.ok && (claim.failure === CLAIMED || claim.failure === USED);
+    if (!isTaken || attempt === ATTEMPTS) return claim;
   }
 }
 
-async function probe(host: string, port: number): Promise<Result<number, string>> {
+async function claimGivenPort(host: string, port: number, hold: Hold): Promise<Result<PortClaim, string>> {
+  const held = await hold(host, port);
+  if (!held.ok) return held;
+  const failure = await probe(host, port);
+  if (failure === undefined) return held;
+  held.value.release();
+  return err(failure);
+}
+
+/** The reason why nobody can listen on the port. */
+async function probe(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   const failure = await listen(server, { host, port, exclusive: true });
-  if (failure !== undefined) return err(reasonOf(failure, host));
-  const address: AddressInfo | string | null = server.address();
+  if (failure !== undefined) return reasonOf(failure, host);
   await new Promise((resolve) => server.close(resolve));
-  return ok(address === null || typeof address === 'string' ? port : address.port);
+  return undefined;
 }
 
 async function holdBySocket(host: string, port: number): Promise<Result<PortClaim, string>> {
@@ -140,6 +147,7 @@ function holderIsAlive(path: string): boolean {
 function ignore(): void {}
 
 const CLAIMED = 'another svc process uses it; stop that process, or choose another port';
+const USED = 'another program uses it; stop that program, or choose another port';
 
 function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {
@@ -151,7 +159,7 @@ function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoExc
 function reasonOf(error: NodeJS.ErrnoException, host: string): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return 'another program uses it; stop that program, or choose another port';
+      return USED;
     case 'EACCES':
       return 'permission denied; a port below 1024 needs root or the capability CAP_NET_BIND_SERVICE';
     case 'EADDRNOTAVAIL':

@@ -13,7 +13,8 @@ it.each(['linux', 'darwin'] as const)(
     const first = await claimPort('127.0.0.1', 0, platform);
     if (!first.ok) throw new Error(first.failure);
     const { port, release } = first.value;
-    expect(port).toBeGreaterThan(1023);
+    expect(port).toBeGreaterThanOrEqual(10_000);
+    expect(port).toBeLessThan(32_768);
     expect(await claimPort('127.0.0.1', port, platform)).toEqual({
       ok: false,
       failure: 'another svc process uses it; stop that process, or choose another port',

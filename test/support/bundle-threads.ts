@@ -16,6 +16,7 @@ const ENTRIES = {
   'compile-thread': '../../workers/compile-thread.ts',
   'parse-thread': '../../workers/parse-thread.ts',
   'hostile-thread': '../server/support/hostile-thread.ts',
+  'optimized-code-thread': '../server/support/optimized-code-thread.ts',
 };
 
 export type ThreadName = keyof typeof ENTRIES;

@@ -13,12 +13,15 @@ export class RawConnection {
   readonly socket: Socket;
   #chunks: Buffer[] = [];
   closed = false;
+  #failure: Error | undefined;
 
   /** `from`: the address of the client, so that a test can have several callers; Linux has all of 127.0.0.0/8. */
   constructor(port: number, from = '127.0.0.1') {
     this.socket = connect({ port, host: '127.0.0.1', localAddress: from });
     this.socket.on('data', (chunk) => this.#chunks.push(chunk));
-    this.socket.on('error', () => undefined);
+    this.socket.on('error', (error) => {
+      this.#failure = error;
+    });
     this.socket.on('close', () => {
       this.closed = true;
     });
@@ -66,10 +69,11 @@ export class RawConnection {
     }
   }
 
+  /** Throws if the connection ends before it. */
   async answer(index = 0): Promise<RawAnswer> {
-    await this.until(() => this.answers().length > index);
+    await this.until(() => this.closed || this.answers().length > index);
     const answer = this.answers()[index];
-    if (answer === undefined) throw new Error('no answer');
+    if (answer === undefined) throw new Error(`the connection ended without answer ${index}`, { cause: this.#failure });
     return answer;
   }
 

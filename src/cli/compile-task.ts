@@ -31,10 +31,15 @@ export type CompileTask =
   /** Compiles the definitions that the configuration names. Answered with `Result<CompiledDefinitions, string>`. */
   | { readonly type: 'compile'; readonly config: Config; readonly output: CompileOutput }
   /**
-   * Compiles the argument validators of a function. Answered with their source. A thread that did not compile the program
-   * itself reads it from the file.
+   * Compiles the argument validators of a function. Answered with their source. A thread whose last program is not the one with
+   * this hash reads it from the file.
    */
-  | { readonly type: 'validators'; readonly functionName: string; readonly programPath: string }
+  | {
+      readonly type: 'validators';
+      readonly functionName: string;
+      readonly programPath: string;
+      readonly programHash: string;
+    }
   /** Compiles the types of a request. Answered with a `TypeOutcome`. */
   | { readonly type: 'types'; readonly request: TypeRequest; readonly programPath: string };
 
@@ -59,8 +64,7 @@ export interface CompiledDefinitions {
 }
 
 export interface CompiledContent extends SerializedProgram {
-  /** Number of functions. */
-  readonly functions: number;
+  readonly functionNames: readonly string[];
   /** At least one file has the extension of BAML. */
   readonly fromBaml: boolean;
   readonly secrets: DefinitionSecrets;
@@ -68,7 +72,8 @@ export interface CompiledContent extends SerializedProgram {
   readonly types?: string;
 }
 
-let validatorCompiler: Promise<ValidatorCompiler> | undefined;
+/** Of the last program. */
+let validatorCompiler: { readonly programHash: string; readonly loaded: Promise<ValidatorCompiler> } | undefined;
 
 /** Runs the tasks that arrive at this thread, one after the other. An exception ends the thread; its owner gets the error. */
 export function runCompileThread(): void {
@@ -98,17 +103,17 @@ function compileForServing({
   const summary = summaryLine(compiled.value);
   const problems = definitionProblems(compiled.value);
   if (program === undefined) return ok({ path, report, summary, problems });
-  // AJV loads while the workers load their code.
-  validatorCompiler = createValidatorCompiler(program);
   const sources = config.dynamicTypes === 'on' ? serializeSources(compiled.value.files) : undefined;
   const content = { ...contentOf(program), sources, ...(types && { types: writeTypes(program) }) };
+  // AJV loads while the workers load their code.
+  validatorCompiler = { programHash: content.hash, loaded: createValidatorCompiler(program) };
   return ok({ path, report, summary, problems, program: content });
 }
 
 function contentOf(program: Program): CompiledContent {
   return {
     ...serializeProgram(program),
-    functions: program.functions.length,
+    functionNames: program.functions.map(({ name }) => name),
     fromBaml: program.files.some(({ path }) => path.endsWith('.baml')),
     secrets: definitionSecrets(program),
   };
@@ -117,9 +122,12 @@ function contentOf(program: Program): CompiledContent {
 async function validators({
   functionName,
   programPath,
+  programHash,
 }: Extract<CompileTask, { readonly type: 'validators' }>): Promise<string> {
-  validatorCompiler ??= createValidatorCompiler(read(programPath));
-  return (await validatorCompiler).source(functionName);
+  if (validatorCompiler?.programHash !== programHash) {
+    validatorCompiler = { programHash, loaded: createValidatorCompiler(read(programPath)) };
+  }
+  return (await validatorCompiler.loaded).source(functionName);
 }
 
 /** The compiler of types, and the outcomes of requests, for one program. */

@@ -10,9 +10,18 @@ import type { CompiledContent, CompiledDefinitions, CompileOutput, CompileTask }
 
 /**
  * A thread without work ends after this time, and its memory returns to the system. Another one takes about 0.1 s of CPU time
- * until it has loaded AJV and the program; functions of a new server are often called soon one after the other.
+ * until it has loaded AJV and the program.
  */
 const IDLE_MS = 5_000;
+
+/** A program that workers can load from its file. */
+interface WrittenProgram {
+  readonly path: string;
+  readonly hash: string;
+}
+
+/** Characters of the validators that are compiled before their first call: those of several hundred typical functions. */
+const MOST_AHEAD = 2 ** 20;
 
 interface Waiter {
   resolve(answer: unknown): void;
@@ -60,8 +69,9 @@ export class ProgramCompiler {
   }
 
   /** Returns the source of the argument validators of a function. */
-  async validators(functionName: string, programPath: string): Promise<string> {
-    return (await this.#run({ type: 'validators', functionName, programPath })) as string;
+  async validators(functionName: string, { path, hash }: WrittenProgram): Promise<string> {
+    const task = { type: 'validators', functionName, programPath: path, programHash: hash } as const;
+    return (await this.#run(task)) as string;
   }
 
   /**
@@ -133,20 +143,24 @@ export class ProgramCompiler {
 /** A program that a thread compiled. This process holds it only until it is written. */
 export class CompiledProgram implements ServableProgram {
   readonly hash: string;
-  readonly functions: number;
   readonly fromBaml: boolean;
+  readonly #functionNames: readonly string[];
   readonly #compiler: ProgramCompiler;
   #content: SerializedProgram | undefined;
   #path = '';
   /** By function: a worker that replaces another one needs them again. */
   readonly #validators = new Map<string, string>();
 
-  constructor({ hash, functions, fromBaml, json, sources }: CompiledContent, compiler: ProgramCompiler) {
+  constructor({ hash, functionNames, fromBaml, json, sources }: CompiledContent, compiler: ProgramCompiler) {
     this.hash = hash;
-    this.functions = functions;
+    this.#functionNames = functionNames;
     this.fromBaml = fromBaml;
     this.#content = { hash, json, sources };
     this.#compiler = compiler;
+  }
+
+  get functions(): number {
+    return this.#functionNames.length;
   }
 
   write(directory: string): string {
@@ -164,8 +178,17 @@ export class CompiledProgram implements ServableProgram {
   async validators(functionName: string): Promise<string> {
     const known = this.#validators.get(functionName);
     if (known !== undefined) return known;
-    const source = await this.#compiler.validators(functionName, this.#path);
+    const source = await this.#compiler.validators(functionName, { path: this.#path, hash: this.hash });
     this.#validators.set(functionName, source);
     return source;
+  }
+
+  async compileAhead(): Promise<void> {
+    let length = 0;
+    for (const functionName of this.#functionNames) {
+      if (length > MOST_AHEAD) return;
+      const source = await this.validators(functionName).catch(() => '');
+      length += source.length;
+    }
   }
 }

@@ -22,14 +22,23 @@ const HEAP_GROWING_PERCENT = 50;
 const MAX_V8_THREADS = 4;
 
 /**
+ * V8 optimizes a function of WebAssembly after it has run about this many bytes of code; the default is a five-hundredth. The parser of HTTP
+ * responses is one large function: optimizing it takes 0.2 to 0.4 s of CPU time, which the first calls of each worker would pay.
+ */
+const WASM_TIERING_BUDGET = 1e9;
+
+/**
  * The flags of Node for workers. The heap limit equals the memory at which a worker is replaced. Resident memory contains much
  * besides the heap, so replacement comes first; V8 ends only a worker that grows faster than it can be replaced.
  */
-export function nodeFlags({ cores, maxWorkerMemoryBytes }: Config): readonly string[] {
+export function nodeFlags({ cores, workers, maxWorkerMemoryBytes }: Config): readonly string[] {
+  // A share of the cores for each worker: during a burst, more threads that compile would take the time of those that answer.
+  const v8Threads = Math.max(1, Math.min(MAX_V8_THREADS, Math.floor(cores / workers)));
   const flags = [
     `--max-semi-space-size=${SEMI_SPACE_MB}`,
     `--heap-growing-percent=${HEAP_GROWING_PERCENT}`,
-    `--v8-pool-size=${Math.min(MAX_V8_THREADS, cores)}`,
+    `--v8-pool-size=${v8Threads}`,
+    `--wasm-tiering-budget=${WASM_TIERING_BUDGET}`,
     // Idle workers collect garbage by themselves: see idle-memory.ts, which calls a function that is experimental.
     '--no-memory-reducer',
     '--disable-warning=ExperimentalWarning',

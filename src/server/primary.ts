@@ -77,6 +77,8 @@ export interface ServableProgram extends ProgramPlane {
   readonly fromBaml: boolean;
   /** Writes the file that workers load, and returns its path. Call this once. */
   write(directory: string): string;
+  /** Compiles what the first call of each function would wait for. Never rejects. */
+  compileAhead(): Promise<void>;
 }
 
 /** The result of reading definitions and `.env` again. */
@@ -193,6 +195,7 @@ class Primary {
         return 1;
       }
       this.#announce(program, supervisor.transport);
+      void program.compileAhead();
       const keys = this.#keyReload(supervisor);
       keys?.start();
       signals.onReload(() => {
@@ -253,6 +256,7 @@ class Primary {
     if (!(await supervisor.reload(this.#servedProgram(program, config)))) return 'refused';
     this.#config = config;
     this.#serves(program.hash);
+    void program.compileAhead();
     return 'served';
   }
 

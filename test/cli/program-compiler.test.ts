@@ -2,52 +2,110 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { ProgramCompiler } from '../../src/cli/program-compiler.ts';
+import { definitionSecrets } from '../../src/cli/definition-secrets.ts';
+import { CompiledProgram, ProgramCompiler } from '../../src/cli/program-compiler.ts';
+import type { Program } from '../../src/schema/program.ts';
 import type { TypeRequest } from '../../src/schema/type-extension.ts';
 import { loadValidators } from '../../src/runtime/arguments/load-validators.ts';
-import { writeProgram } from '../../src/runtime/call/load-program.ts';
+import { serializeProgram, writeProgram } from '../../src/runtime/call/load-program.ts';
 import { sourceThread } from '../support/source-thread.ts';
 import { compileText } from '../support/test-runtime.ts';
 
 const STUB = new URL('compile-thread-stub.mjs', import.meta.url);
 const SOURCE = sourceThread('compile-thread');
 
+/** For a thread that reads no program. */
+const PROGRAM = { path: '', hash: '' };
+
 afterEach(() => void vi.useRealTimers());
 
 test('tasks share one thread, which ends after five seconds without any; the next task starts another', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const compiler = new ProgramCompiler(STUB);
-  const [first, second] = await Promise.all([compiler.validators('A', ''), compiler.validators('B', '')]);
+  const [first, second] = await Promise.all([compiler.validators('A', PROGRAM), compiler.validators('B', PROGRAM)]);
   expect(second).toBe(first);
   vi.advanceTimersByTime(4_999);
-  expect(await compiler.validators('C', '')).toBe(first);
+  expect(await compiler.validators('C', PROGRAM)).toBe(first);
   vi.advanceTimersByTime(4_999);
-  expect(await compiler.validators('D', '')).toBe(first);
+  expect(await compiler.validators('D', PROGRAM)).toBe(first);
   vi.advanceTimersByTime(5_000);
-  expect(await compiler.validators('E', '')).not.toBe(first);
+  expect(await compiler.validators('E', PROGRAM)).not.toBe(first);
 });
 
 test('an error on the thread fails the tasks that wait for it, not the next one', async () => {
   const compiler = new ProgramCompiler(STUB);
-  const waiting = [compiler.validators('bug', ''), compiler.validators('A', '')];
+  const waiting = [compiler.validators('bug', PROGRAM), compiler.validators('A', PROGRAM)];
   const outcomes = await Promise.allSettled(waiting);
   expect(outcomes).toMatchObject([
     { status: 'rejected', reason: { message: 'a bug of the thread' } },
     { status: 'rejected', reason: { message: 'a bug of the thread' } },
   ]);
-  expect(await compiler.validators('A', '')).toBeGreaterThan(0);
+  expect(await compiler.validators('A', PROGRAM)).toBeGreaterThan(0);
 });
 
-test('a thread that did not compile the program reads it from its file', async () => {
-  const program = compileText(
-    'function F(a: int | string[]) -> string {\n  client "offline/x"\n  prompt #"{{ a }}"#\n}\n',
-  );
+/** Functions F and G, which take a parameter `a`. */
+function functionsOf(type: string): Program {
+  const declare = (name: string) =>
+    `function ${name}(a: ${type}) -> string {\n  client "offline/x"\n  prompt #"{{ a }}"#\n}\n`;
+  return compileText(declare('F') + declare('G'));
+}
+
+function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'svc-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
-  const path = writeProgram(program, directory);
-  const source = await new ProgramCompiler(SOURCE).validators('F', path);
+  return directory;
+}
+
+const accepted = (source: string, values: readonly unknown[]): readonly boolean[] => {
   const fits = loadValidators(source).accepts.bind(undefined);
-  expect([{ a: 1 }, { a: ['x'] }, { a: 'x' }, {}].map((value) => fits(value))).toEqual([true, true, false, false]);
+  return values.map((value) => fits(value));
+};
+
+test('a thread that did not compile the program reads it from its file', async () => {
+  const program = functionsOf('int | string[]');
+  const path = writeProgram(program, temporaryDirectory());
+  const source = await new ProgramCompiler(SOURCE).validators('F', { path, hash: program.hash });
+  expect(accepted(source, [{ a: 1 }, { a: ['x'] }, { a: 'x' }, {}])).toEqual([true, true, false, false]);
+});
+
+test('the validators are those of the program that asks, while workers change to another one', async () => {
+  const compiler = new ProgramCompiler(SOURCE);
+  const directory = temporaryDirectory();
+  const written = ['int', 'string'].map((type) => {
+    const program = functionsOf(type);
+    return { hash: program.hash, path: writeProgram(program, directory) };
+  });
+  for (const [index, program] of [...written, ...written].entries()) {
+    const source = await compiler.validators('F', program);
+    const isFirst = index % 2 === 0;
+    expect(accepted(source, [{ a: 1 }, { a: 'x' }])).toEqual([isFirst, !isFirst]);
+  }
+});
+
+function compiledProgram(compiler: ProgramCompiler, functionNames: readonly string[]): CompiledProgram {
+  const secrets = definitionSecrets(functionsOf('int'));
+  const content = { ...serializeProgram(functionsOf('int')), functionNames, fromBaml: false, secrets };
+  const program = new CompiledProgram(content, compiler);
+  program.write(temporaryDirectory());
+  return program;
+}
+
+test('validators that were compiled ahead need no thread', async () => {
+  const compiler = new ProgramCompiler(SOURCE);
+  const program = compiledProgram(compiler, ['F', 'G']);
+  await program.compileAhead();
+  vi.spyOn(compiler, 'validators').mockRejectedValue(new Error('asked the thread'));
+  for (const name of ['F', 'G'])
+    expect(accepted(await program.validators(name), [{ a: 1 }, { a: 'x' }])).toEqual([true, false]);
+  await expect(program.validators('H')).rejects.toThrow('asked the thread');
+});
+
+test('about a million characters are compiled ahead, and a function that cannot be compiled fails only its callers', async () => {
+  const compiler = new ProgramCompiler(STUB);
+  const compile = vi.spyOn(compiler, 'validators');
+  compile.mockRejectedValueOnce(new Error('a bug')).mockResolvedValue('x'.repeat(600_000));
+  await compiledProgram(compiler, ['A', 'B', 'C', 'D', 'E']).compileAhead();
+  expect(compile.mock.calls.map(([name]) => name)).toEqual(['A', 'B', 'C']);
 });
 
 const request = (functionName: string): TypeRequest => ({ functionName, builder: '""' });
@@ -57,12 +115,12 @@ test('the types of requests compile on a separate thread and do not delay the va
   const [types, again, validators] = await Promise.all([
     compiler.types(request('A'), ''),
     compiler.types(request('B'), ''),
-    compiler.validators('A', ''),
+    compiler.validators('A', PROGRAM),
   ]);
   expect(again).toBe(types);
   expect(validators).not.toBe(types);
   await expect(compiler.types(request('bug'), '')).rejects.toThrow('a bug of the thread');
-  expect(await compiler.validators('A', '')).toBe(validators);
+  expect(await compiler.validators('A', PROGRAM)).toBe(validators);
 });
 
 test('at most 64 requests wait for their types', async () => {

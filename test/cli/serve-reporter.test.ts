@@ -21,6 +21,7 @@ function startLines(
       functions: 1,
       fromBaml,
       write: () => '',
+      compileAhead: () => Promise.resolve(),
       validators: () => Promise.resolve(''),
       types: () => Promise.resolve(undefined),
     },

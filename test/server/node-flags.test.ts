@@ -11,9 +11,16 @@ function configOf(cores: number, memoryBytes?: number, variables: Record<string,
   return loaded.value.config;
 }
 
-test('a container of one core gets one V8 thread, a large machine four', () => {
-  expect(nodeFlags(configOf(1))).toContain('--v8-pool-size=1');
-  expect(nodeFlags(configOf(64))).toContain('--v8-pool-size=4');
+function threads(cores: number, workers: string): string | undefined {
+  const flags = nodeFlags(configOf(cores, undefined, { SVC_WORKERS: workers }));
+  return flags.find((flag) => flag.startsWith('--v8-pool-size='));
+}
+
+test('each worker gets its share of the cores for the threads of V8, at least one and at most four', () => {
+  expect(threads(1, '2')).toBe('--v8-pool-size=1');
+  expect(threads(4, '2')).toBe('--v8-pool-size=2');
+  expect(threads(64, '64')).toBe('--v8-pool-size=1');
+  expect(threads(64, '2')).toBe('--v8-pool-size=4');
 });
 
 test('where memory is limited, the heap limit is the size at which the worker is replaced', () => {

@@ -283,6 +283,7 @@ test('a worker that dies releases its call, and a waiting one runs', async () =>
   const model = holdAnswers();
   const first = call(own.url, { key: 'dies' }).catch(() => 'cut');
   const owner = await busyWorker(own.url);
+  await waitUntil('the first call of the model', () => fake.requests.length === 1);
   const others = Array.from({ length: 20 }, () => call(own.url, { key: 'dies' }).catch(() => 'cut'));
   await inFlight(own.url, 21);
   process.kill(owner, 'SIGKILL');

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { IdleMemory } from '../../src/server/idle-memory.ts';
@@ -42,6 +43,8 @@ test('growth counts from what stayed after the last collection', () => {
   const mib = [...Array<number>(5).fill(80), ...Array<number>(5).fill(60)];
   expect(collections(beats, (beat) => mib[beat - 1] ?? 65)).toEqual([5, 20]);
 });
+
+for (const flag of ['--allow-natives-syntax', '--expose-gc']) setFlagsFromString(flag);
 
 /** Runs a collection in a thread of its own. */
 async function codeAround(collector: Collector): Promise<OptimizedCode> {

@@ -1,8 +1,8 @@
 // Optimizes a function whose objects exist only during its calls, collects garbage as workerData tells, and posts whether the
-// function had optimized code before and has it after. In a thread of its own, V8 has no reason for another collection.
+// function had optimized code before and has it after. In a thread of its own, V8 has no reason for another collection. The process
+// needs V8's flags --allow-natives-syntax and --expose-gc.
 import { once } from 'node:events';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
-import { setFlagsFromString } from 'node:v8';
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../../../src/server/idle-memory.ts';
@@ -18,8 +18,6 @@ export interface OptimizedCode {
 /** Bit of %GetOptimizationStatus(): the function has optimized code. */
 const OPTIMIZED = 16;
 
-setFlagsFromString('--allow-natives-syntax');
-setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 const isOptimized = optimizedFunction();
 const before = isOptimized();

@@ -45,8 +45,8 @@ export type LimitName = 'connect' | 'first_token' | 'idle' | 'request';
 export type Limits = Readonly<Partial<Record<LimitName, number>>>;
 
 /** The answer after a fault needs little of this time, so a busy machine can be late by most of it. */
-export const UNANSWERED: Limits = { first_token: 1500, request: 2000, idle: 1000 };
-export const SILENT: Limits = { idle: 1000 };
+export const UNANSWERED: Limits = { first_token: 3000, request: 4000, idle: 2000 };
+export const SILENT: Limits = { idle: 2000 };
 
 /** The text of a good answer. Its characters have one to four bytes. */
 export const REPLY_TEXT = 'fine é ☃ 𝄞';

@@ -78,7 +78,7 @@ async function claimGivenPort(host: string, port: number, hold: Hold): Promise<R
   return err(failure);
 }
 
-/** The reason why nobody can listen on the port. */
+/** Returns the reason why svc cannot listen on the port; undefined if it can. */
 async function probe(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   const failure = await listen(server, { host, port, exclusive: true });

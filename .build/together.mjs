@@ -1,11 +1,15 @@
 // Runs scripts of package.json at the same time: node .build/together.mjs SCRIPT…
-// Prints the output of each in turn, as if they ran one after another, and fails if one of them fails.
+// Prints the output of each in turn, as if they ran one after another, and fails if one of them fails. The end of the output of each
+// script that failed is printed again after all others: people look there, and tools that shorten logs keep it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 
 /** A script waits if its output exceeds this while an earlier one runs. */
 const OUTPUT_BYTES = 2 ** 28;
+
+/** Enough for the failures that test runners list last. */
+const REPEATED_BYTES = 2 ** 14;
 
 // The compiler and the linter are Go programs that end within seconds: a fifth of their time would be collecting garbage.
 const env = { GOGC: 'off', GOMEMLIMIT: '2GiB', ...process.env };
@@ -24,11 +28,16 @@ const runs = process.argv.slice(2).map((script) => {
 
 const failed = [];
 for (const { output, ended } of runs) {
-  for await (const part of output) process.stdout.write(part);
+  let end = Buffer.alloc(0);
+  for await (const part of output) {
+    process.stdout.write(part);
+    end = Buffer.concat([end, part]).subarray(-REPEATED_BYTES);
+  }
   const { script, code } = await ended;
-  if (code !== 0) failed.push(script);
+  if (code !== 0) failed.push({ script, end });
 }
 if (failed.length > 0) {
-  console.error(`failed: ${failed.join(', ')}`);
+  for (const { script, end } of failed) process.stdout.write(`\nthe end of ${script}:\n${end.toString()}\n`);
+  console.error(`failed: ${failed.map(({ script }) => script).join(', ')}`);
   process.exitCode = 1;
 }

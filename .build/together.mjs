@@ -1,6 +1,6 @@
 // Runs scripts of package.json at the same time: node .build/together.mjs SCRIPT…
-// Prints the output of each in turn, as if they ran one after another, and fails if one of them fails. The end of the output of each
-// script that failed is printed again after all others: people look there, and tools that shorten logs keep it.
+// Prints the output of each in turn, as if they ran one after another, and fails if one of them fails. After
+// all output, prints the end of the output of each failed script again: people look there first, and tools that shorten logs keep the end.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
@@ -8,7 +8,7 @@ import { PassThrough } from 'node:stream';
 /** A script waits if its output exceeds this while an earlier one runs. */
 const OUTPUT_BYTES = 2 ** 28;
 
-/** Enough for the failures that test runners list last. */
+/** Bytes of output to print again: enough for the failures that test runners list last. */
 const REPEATED_BYTES = 2 ** 14;
 
 // The compiler and the linter are Go programs that end within seconds: a fifth of their time would be collecting garbage.
@@ -37,7 +37,7 @@ for (const { output, ended } of runs) {
   if (code !== 0) failed.push({ script, end });
 }
 if (failed.length > 0) {
-  for (const { script, end } of failed) process.stdout.write(`\nthe end of ${script}:\n${end.toString()}\n`);
+  for (const { script, end } of failed) process.stdout.write(`\nlast output of ${script}:\n${end.toString()}\n`);
   console.error(`failed: ${failed.map(({ script }) => script).join(', ')}`);
   process.exitCode = 1;
 }

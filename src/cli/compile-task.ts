@@ -31,8 +31,8 @@ export type CompileTask =
   /** Compiles the definitions that the configuration names. Answered with `Result<CompiledDefinitions, string>`. */
   | { readonly type: 'compile'; readonly config: Config; readonly output: CompileOutput }
   /**
-   * Compiles the argument validators of a function. Answered with their source. A thread whose last program is not the one with
-   * this hash reads it from the file.
+   * Compiles the argument validators of a function. Answered with their source. A thread reads the program from its file
+   * unless `programHash` is the hash of its last program.
    */
   | {
       readonly type: 'validators';
@@ -72,7 +72,7 @@ export interface CompiledContent extends SerializedProgram {
   readonly types?: string;
 }
 
-/** Of the last program. */
+/** The validator compiler of the last program. */
 let validatorCompiler: { readonly programHash: string; readonly loaded: Promise<ValidatorCompiler> } | undefined;
 
 /** Runs the tasks that arrive at this thread, one after the other. An exception ends the thread; its owner gets the error. */

@@ -10,7 +10,7 @@ import type { CompiledContent, CompiledDefinitions, CompileOutput, CompileTask }
 
 /**
  * A thread without work ends after this time, and its memory returns to the system. Another one takes about 0.1 s of CPU time
- * until it has loaded AJV and the program.
+ * until it has loaded AJV and the program, and functions that were not compiled ahead are often called soon after one another.
  */
 const IDLE_MS = 5_000;
 
@@ -20,7 +20,10 @@ interface WrittenProgram {
   readonly hash: string;
 }
 
-/** Characters of the validators that are compiled before their first call: those of several hundred typical functions. */
+/**
+ * Characters of source after which `compileAhead` stops, because the primary keeps the source in memory. Several hundred typical functions
+ * have so many.
+ */
 const MOST_AHEAD = 2 ** 20;
 
 interface Waiter {
@@ -44,8 +47,7 @@ export interface ThreadLimits {
 const TYPE_LIMITS: ThreadLimits = { tasks: WAITING_TYPES, timeMs: 15_000, heapMb: 256 };
 
 /**
- * Compiles definitions on a thread, and the argument validators of their functions when they are needed. The compiler and AJV
- * take 15 to 40 MB, which a server would otherwise keep for as long as it runs.
+ * Compiles definitions, and the argument validators of their functions, on a thread. The compiler and AJV take 15 to 40 MB, which a server would otherwise keep for as long as it runs.
  */
 export class ProgramCompiler {
   readonly #entry: URL;

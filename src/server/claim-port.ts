@@ -38,14 +38,18 @@ interface PortClaim {
 type Hold = (host: string, port: number) => Promise<Result<PortClaim, string>>;
 
 /**
- * Port 0 selects one of these. Linux gives ports from 32768 to outgoing connections and to programs that ask for any port, and
- * other systems from 49152: one of those could be taken before the workers listen on it.
+ * The range from which port 0 selects. By default, Linux assigns ports from 32768, and macOS and Windows from 49152, to outgoing
+ * connections and to programs that request any port: such a port could be taken before the workers listen on it.
  */
 const FIRST_SELECTED = 10_000;
 const END_OF_SELECTED = 32_768;
 
-/** For port 0: a selected port can be in use. */
+/** A selected port can be in use. If half of the ports were, all attempts would fail once in a million starts. */
 const ATTEMPTS = 20;
+
+const NONE_FREE = `no port from ${FIRST_SELECTED} to ${END_OF_SELECTED - 1} was free in ${ATTEMPTS} attempts; choose a port`;
+
+const selectPort = (): number => randomInt(FIRST_SELECTED, END_OF_SELECTED);
 
 /**
  * Makes sure that no other process serves a port. Workers share it through SO_REUSEPORT, with which a second server of the
@@ -59,14 +63,16 @@ export async function claimPort(
   host: string,
   port: number,
   platform: NodeJS.Platform = process.platform,
+  select = selectPort,
 ): Promise<Result<PortClaim, string>> {
   const hold = platform === 'linux' ? holdBySocket : holdByFile;
   if (port !== 0) return claimGivenPort(host, port, hold);
-  for (let attempt = 1; ; attempt += 1) {
-    const claim = await claimGivenPort(host, randomInt(FIRST_SELECTED, END_OF_SELECTED), hold);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const claim = await claimGivenPort(host, select(), hold);
     const isTaken = !claim.ok && (claim.failure === CLAIMED || claim.failure === USED);
-    if (!isTaken || attempt === ATTEMPTS) return claim;
+    if (!isTaken) return claim;
   }
+  return err(NONE_FREE);
 }
 
 async function claimGivenPort(host: string, port: number, hold: Hold): Promise<Result<PortClaim, string>> {

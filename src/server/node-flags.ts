@@ -22,9 +22,9 @@ const HEAP_GROWING_PERCENT = 50;
 const MAX_V8_THREADS = 4;
 
 /**
- * V8 optimizes a function of WebAssembly after it has run about this many bytes of its code. The default is 1.8 million on Node 20 and 13 million
- * on Node 22: the parser of HTTP responses, one large function, would be optimized with the first calls of each worker, which takes 0.2 to 0.4 s
- * of CPU time.
+ * V8 optimizes a WebAssembly function after it has executed about this many bytes of its code. With the defaults, 1.8 million on Node 20
+ * and 13 million on Node 22, V8 would optimize the parser of HTTP responses, one large function, during the first calls of each worker.
+ * That takes 0.2 to 0.4 s of CPU time.
  */
 const WASM_TIERING_BUDGET = 1e9;
 
@@ -33,7 +33,7 @@ const WASM_TIERING_BUDGET = 1e9;
  * besides the heap, so replacement comes first; V8 ends only a worker that grows faster than it can be replaced.
  */
 export function nodeFlags({ cores, workers, maxWorkerMemoryBytes }: Config): readonly string[] {
-  // A share of the cores for each worker: during a burst, more threads that compile would take the time of those that answer.
+  // Divides the cores among the workers: during a burst, more compiler threads would take CPU time from the threads that answer calls.
   const v8Threads = Math.max(1, Math.min(MAX_V8_THREADS, Math.floor(cores / workers)));
   const flags = [
     `--max-semi-space-size=${SEMI_SPACE_MB}`,

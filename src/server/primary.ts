@@ -77,7 +77,10 @@ export interface ServableProgram extends ProgramPlane {
   readonly fromBaml: boolean;
   /** Writes the file that workers load, and returns its path. Call this once. */
   write(directory: string): string;
-  /** Compiles what the first call of each function would wait for. Never rejects. */
+  /**
+   * Compiles argument validators before the first calls that need them, up to a limit. Ignores a function whose validators cannot be
+   * compiled: its first call reports the failure. Never rejects.
+   */
   compileAhead(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { compileText } from '../support/test-runtime.ts';
 const STUB = new URL('compile-thread-stub.mjs', import.meta.url);
 const SOURCE = sourceThread('compile-thread');
 
-/** For a thread that reads no program. */
+/** A placeholder for the stub thread, which reads no program. */
 const PROGRAM = { path: '', hash: '' };
 
 afterEach(() => void vi.useRealTimers());
@@ -68,7 +68,7 @@ test('a thread that did not compile the program reads it from its file', async (
   expect(accepted(source, [{ a: 1 }, { a: ['x'] }, { a: 'x' }, {}])).toEqual([true, true, false, false]);
 });
 
-test('the validators are those of the program that asks, while workers change to another one', async () => {
+test('a thread compiles the validators of the program that the task names, also when the tasks of two programs alternate', async () => {
   const compiler = new ProgramCompiler(SOURCE);
   const directory = temporaryDirectory();
   const written = ['int', 'string'].map((type) => {
@@ -100,7 +100,7 @@ test('validators that were compiled ahead need no thread', async () => {
   await expect(program.validators('H')).rejects.toThrow('asked the thread');
 });
 
-test('about a million characters are compiled ahead, and a function that cannot be compiled fails only its callers', async () => {
+test('compileAhead stops after about a million characters, and skips a function that cannot be compiled', async () => {
   const compiler = new ProgramCompiler(STUB);
   const compile = vi.spyOn(compiler, 'validators');
   compile.mockRejectedValueOnce(new Error('a bug')).mockResolvedValue('x'.repeat(600_000));

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { claimPort, isHeldByThisUser, lockFile } from '../../src/server/claim-port.ts';
 
 it.each(['linux', 'darwin'] as const)(
@@ -37,6 +37,19 @@ it('reports that another program uses the port', async () => {
   const claim = await claimPort('127.0.0.1', port);
   expect(claim).toEqual({ ok: false, failure: 'another program uses it; stop that program, or choose another port' });
   server.close();
+});
+
+it('reports for port 0 that every selected port was in use', async () => {
+  const first = await claimPort('127.0.0.1', 0);
+  if (!first.ok) throw new Error(first.failure);
+  const select = vi.fn(() => first.value.port);
+  const claim = await claimPort('127.0.0.1', 0, process.platform, select);
+  expect(claim).toEqual({
+    ok: false,
+    failure: 'no port from 10000 to 32767 was free in 20 attempts; choose a port',
+  });
+  expect(select).toHaveBeenCalledTimes(20);
+  first.value.release();
 });
 
 it('reports that the host is not an address of this machine', async () => {

@@ -46,7 +46,7 @@ test('growth counts from what stayed after the last collection', () => {
 
 for (const flag of ['--allow-natives-syntax', '--expose-gc']) setFlagsFromString(flag);
 
-/** Runs a collection in a thread of its own. */
+/** Returns whether a function has optimized code before and after a collection, which runs in a separate thread. */
 async function codeAround(collector: Collector): Promise<OptimizedCode> {
   const thread = new Worker(sourceThread('optimized-code-thread'), { workerData: collector });
   const [code] = (await once(thread, 'message')) as [OptimizedCode];
@@ -54,7 +54,7 @@ async function codeAround(collector: Collector): Promise<OptimizedCode> {
   return code;
 }
 
-/** V8 marks while other threads run: about one collection of 50 discards the code nevertheless. */
+/** Most of these collections must keep the code. About one in 50 discards it, because V8 marks while other threads run. */
 const COLLECTIONS = 7;
 
 test('most collections of idle processes keep optimized code whose objects no longer exist', async () => {
@@ -67,6 +67,6 @@ test('most collections of idle processes keep optimized code whose objects no lo
   expect(kept).toBeGreaterThan(COLLECTIONS / 2);
 });
 
-test('gc() discards such code', async () => {
+test('gc() discards optimized code whose objects no longer exist', async () => {
   expect(await codeAround('gc')).toEqual({ before: true, after: false });
 });

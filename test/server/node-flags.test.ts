@@ -16,7 +16,7 @@ function threads(cores: number, workers: string): string | undefined {
   return flags.find((flag) => flag.startsWith('--v8-pool-size='));
 }
 
-test('each worker gets its share of the cores for the threads of V8, at least one and at most four', () => {
+test('each worker gets one V8 thread for each core of its share, at least one and at most four', () => {
   expect(threads(1, '2')).toBe('--v8-pool-size=1');
   expect(threads(4, '2')).toBe('--v8-pool-size=2');
   expect(threads(64, '64')).toBe('--v8-pool-size=1');

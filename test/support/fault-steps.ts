@@ -44,7 +44,7 @@ export type LimitName = 'connect' | 'first_token' | 'idle' | 'request';
 
 export type Limits = Readonly<Partial<Record<LimitName, number>>>;
 
-/** The answer after a fault needs little of this time, so a busy machine can be late by most of it. */
+/** The answer after a fault needs only a small part of these limits; the rest is a margin for a busy machine. */
 export const UNANSWERED: Limits = { first_token: 3000, request: 4000, idle: 2000 };
 export const SILENT: Limits = { idle: 2000 };
 

@@ -1,6 +1,6 @@
-// Optimizes a function whose objects exist only during its calls, collects garbage as workerData tells, and posts whether the
-// function had optimized code before and has it after. In a thread of its own, V8 has no reason for another collection. The process
-// needs V8's flags --allow-natives-syntax and --expose-gc.
+// Optimizes a function whose objects exist only during its calls, collects garbage with the collector in `workerData`, and posts whether
+// the function has optimized code before and after. A separate thread does no other work, so V8 has no reason to collect again. The
+// process needs V8's flags --allow-natives-syntax and --expose-gc.
 import { once } from 'node:events';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { runInNewContext, runInThisContext } from 'node:vm';

@@ -69,7 +69,7 @@ export class RawConnection {
     }
   }
 
-  /** Throws if the connection ends before it. */
+  /** Returns the answer at `index`, counted from 0. Throws if the connection ends without it. */
   async answer(index = 0): Promise<RawAnswer> {
     await this.until(() => this.closed || this.answers().length > index);
     const answer = this.answers()[index];

@@ -35,7 +35,7 @@ const sayOutcome: RequestHandler = (request, response) => {
   });
 };
 
-/** More than the kernel accepts at once. */
+/** Three times what the kernel accepts from a connection whose client reads nothing: up to 4 MB, the largest send buffer. */
 const BIG = 'x'.repeat(12_000_000);
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -374,13 +374,15 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     }
   });
 
-  it('cuts the large answer that waits longest when clients leave too many bytes unread', async () => {
+  it('cuts one large answer when clients leave too many bytes unread', async () => {
+    const large = 'x'.repeat(18_000_000);
     const listening = await listen(
-      (request, response) => response.send(200, [], BIG.slice(0, Number(request.path.slice(1)))),
-      { maxUnreadBytes: 30_000_000 },
+      (request, response) => response.send(200, [], large.slice(0, Number(request.path.slice(1)))),
+      { maxUnreadBytes: 45_000_000 },
     );
     const readers: RawConnection[] = [];
-    for (const size of [4_000_000, 12_000_000, 12_000_000, 11_000_000]) {
+    // The smallest is twice what the kernel accepts, too.
+    for (const size of [8_000_000, 18_000_000, 18_000_000, 17_000_000]) {
       const connection = connectTo(listening);
       connection.socket.pause();
       readers.push(connection);
@@ -388,12 +390,14 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
       const held = Math.min(readers.length, 3);
       await connection.until(() => listening.transport.unsentAnswers === held);
     }
-    await readers[0]?.until(() => listening.transport.connections === 3);
+    const [small, ...others] = readers;
+    await small?.until(() => listening.transport.connections === 3);
     for (const reader of readers) reader.socket.resume();
-    await readers[1]?.until(() => readers[1]?.closed === true);
-    for (const index of [0, 2, 3]) await readers[index]?.answer();
-    expect(readers[1]?.answers()).toEqual([]);
-    await readers[0]?.until(() => listening.transport.unsentAnswers === 0);
+    // The kernel can accept more of one answer after another one has started to wait, so any large one can be the one that waits longest.
+    const answered = others.map((reader) => reader.answer().then(Boolean, () => reader.answers().length > 0));
+    expect((await Promise.all(answered)).filter(Boolean)).toHaveLength(2);
+    await small?.answer();
+    await small?.until(() => listening.transport.unsentAnswers === 0);
   });
 
   it('does not run the next request of a client that has not read the answer before it', async () => {

@@ -28,12 +28,17 @@ function cells(samples: readonly Sample[]): readonly string[] {
   ];
 }
 
-export function scalingTable({ title, one, two }: Scaling): string {
-  return table([[title, 'calls/s', 'spread'], scalingRow('one worker', one), scalingRow('two workers', two)]);
+export function scalingTable({ title, one, two, cores }: Scaling): string {
+  return table([
+    [title, 'calls/s', 'spread'],
+    scalingRow('one worker', one),
+    scalingRow('two workers', two),
+    scalingRow('two cores beside one, without a server: ratio', cores),
+  ]);
 }
 
-function scalingRow(workers: string, calls: readonly number[]): readonly string[] {
-  return [workers, number(median(calls)), `${number(Math.min(...calls))} to ${number(Math.max(...calls))}`];
+function scalingRow(name: string, values: readonly number[]): readonly string[] {
+  return [name, number(median(values)), `${number(Math.min(...values))} to ${number(Math.max(...values))}`];
 }
 
 export function verdictTable(verdicts: readonly Verdict[]): string {

@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Verdict } from './bars.ts';
 import { addressOf, checkAnswer, type CheckedCase } from './cases.ts';
 import { ClosedLoop } from './in-flight/closed-loop.ts';
 import { isContact } from './in-flight/in-flight-cases.ts';
 import { median } from './load.ts';
-import { setStage, type Side, type Stage } from './sides.ts';
+import { ROOT, setStage, type Side, type Stage } from './sides.ts';
 
 /**
  * A call whose prompt takes milliseconds to render, with a short request and a short reply, so that nearly all CPU time
@@ -34,6 +37,11 @@ export interface Scaling {
   readonly title: string;
   readonly one: readonly number[];
   readonly two: readonly number[];
+  /**
+   * The work of two processes without a server, one on each core, divided by that of one process: 2 if the cores share nothing. Cores
+   * of a virtual machine are often two threads of one physical core, which together do 1.2 to 1.6 times the work of one.
+   */
+  readonly cores: readonly number[];
 }
 
 /** Two cores; undefined on a machine with fewer. */
@@ -52,12 +60,25 @@ export async function measureScaling(pairs: number): Promise<Scaling | undefined
 
 async function inTurn(one: Side, two: Side, pairs: number): Promise<Scaling> {
   for (const side of [one, two]) await checkAnswer(SUBJECT, side);
-  const scaling = { title: SUBJECT.title, one: [] as number[], two: [] as number[] };
+  const scaling = { title: SUBJECT.title, one: [] as number[], two: [] as number[], cores: [] as number[] };
   for (let pair = 0; pair < pairs; pair += 1) {
     scaling.one.push(await callsPerSecond(one));
     scaling.two.push(await callsPerSecond(two));
+    scaling.cores.push(await gainOfSecondCore());
   }
   return scaling;
+}
+
+async function gainOfSecondCore(): Promise<number> {
+  const alone = await workOn(0);
+  const [first, second] = await Promise.all([workOn(0), workOn(1)]);
+  return (first + second) / alone;
+}
+
+async function workOn(core: number): Promise<number> {
+  const args = ['-c', String(core), process.execPath, join(ROOT, 'dist/bench/busy-core.js')];
+  const { stdout } = await promisify(execFile)('taskset', args);
+  return Number(stdout);
 }
 
 /** Uses raw sockets: a costlier load generator would take CPU time from the second worker. */

@@ -303,10 +303,18 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       return;
     }
     this.#limit = new LimitStep(this.context, services.limiter, this.functionName);
-    this.#limit.take(limits, this.#body?.text.length ?? 0, (refusal) => {
-      if (refusal === undefined) this.guarded(() => this.#claimAnswer());
-      else this.refuse(refusal);
-    });
+    const refusal = this.#limit.take(limits, this.#body?.text.length ?? 0);
+    if (refusal instanceof Promise)
+      refusal.then(
+        (later) => this.guarded(() => this.#unitsTaken(later)),
+        (error: unknown) => this.crashed(error),
+      );
+    else this.#unitsTaken(refusal);
+  }
+
+  #unitsTaken(refusal: Problem | undefined): void {
+    if (refusal === undefined) this.#claimAnswer();
+    else this.refuse(refusal);
   }
 
   #start(prepared: PreparedCall): void {

@@ -27,15 +27,14 @@ export class LimitStep {
   }
 
   /**
-   * Calls `done` with the answer if the caller has reached a limit, and without one if the request can continue: now, or after a
-   * question to the primary. `characters`: the length of the body.
+   * Returns the answer if the caller has reached a limit, and undefined if the request can continue. The promise is for a question to
+   * the primary. `characters`: the length of the body.
    */
-  take(set: LimitSet, characters: number, done: (refusal: Problem | undefined) => void): void {
+  take(set: LimitSet, characters: number): Problem | undefined | Promise<Problem | undefined> {
     this.#characters = characters;
     const estimate = this.#limiter.estimates.of(this.#functionName, characters);
     const reserved = this.#limiter.reserve(set, estimate);
-    if (!(reserved instanceof Promise)) this.#taken(reserved, done);
-    else void reserved.then((later) => this.#taken(later, done));
+    return reserved instanceof Promise ? reserved.then(this.#taken.bind(this)) : this.#taken(reserved);
   }
 
   /** The request ended. `ran`: it had a slot, so that it can have reached a model. */
@@ -48,15 +47,12 @@ export class LimitStep {
     if (used !== undefined) this.#limiter.estimates.learn(this.#functionName, this.#characters, used);
   }
 
-  #taken(reserved: Reservation | LimitReached, done: (refusal: Problem | undefined) => void): void {
-    if ('name' in reserved) {
-      if (!this.#ended) done(this.#refusal(reserved));
-      return;
-    }
+  #taken(reserved: Reservation | LimitReached): Problem | undefined {
+    if ('name' in reserved) return this.#ended ? undefined : this.#refusal(reserved);
     this.#reservation = reserved;
     // The caller left meanwhile.
     if (this.#ended) this.#limiter.settle(reserved, undefined);
-    else done(undefined);
+    return undefined;
   }
 
   #refusal({ name, retryAfterSeconds }: LimitReached): Problem {

@@ -1,6 +1,6 @@
 // Runs scripts of package.json at the same time: node .build/together.mjs SCRIPT…
 // Prints the output of each in turn, as if they ran one after another, and fails if one of them fails. After
-// all output, prints the end of the output of each failed script again: people look there first, and tools that shorten logs keep the end.
+// all output, prints the end of the output of each failed script again: people look at the end of a log first, and tools that shorten logs keep it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';

@@ -1,8 +1,9 @@
 // Entry file: keeps a core busy for some seconds, and prints how much work it did, so that cores can be compared without a server.
 import { performance } from 'node:perf_hooks';
 
-/** V8 has compiled the code by then. */
+/** Milliseconds of work before the measurement: V8 has compiled the code by the end of them. */
 const LEAD_MS = 500;
+/** Milliseconds of the measurement, as in `scaling.ts`. */
 const WINDOW_MS = 2000;
 
 const TEXT = JSON.stringify(

@@ -33,7 +33,7 @@ export function scalingTable({ title, one, two, cores }: Scaling): string {
     [title, 'calls/s', 'spread'],
     scalingRow('one worker', one),
     scalingRow('two workers', two),
-    scalingRow('two cores beside one, without a server: ratio', cores),
+    scalingRow('work of two cores divided by that of one, without a server', cores),
   ]);
 }
 

@@ -47,7 +47,8 @@ export interface ThreadLimits {
 const TYPE_LIMITS: ThreadLimits = { tasks: WAITING_TYPES, timeMs: 15_000, heapMb: 256 };
 
 /**
- * Compiles definitions, and the argument validators of their functions, on a thread. The compiler and AJV take 15 to 40 MB, which a server would otherwise keep for as long as it runs.
+ * Compiles definitions, and the argument validators of their functions, on a thread. The compiler and AJV take 15 to 40 MB, which a
+ * server would otherwise keep for as long as it runs.
  */
 export class ProgramCompiler {
   readonly #entry: URL;

@@ -33,8 +33,8 @@ interface Waiting {
 }
 
 /**
- * The units of a limit that this worker took. A class, so that all leases have one hidden class: V8 discarded the optimized code of a
- * call whenever one with another hidden class replaced a lease that was forgotten.
+ * The units of a limit that this worker took. It is a class so that all leases share one hidden class. Otherwise, when a new lease
+ * replaces a forgotten one, its hidden class can differ, and V8 discards the optimized code of a call.
  */
 class Lease {
   limit: Limit;

@@ -47,7 +47,7 @@ const END_OF_SELECTED = 32_768;
 /** A selected port can be in use. If half of the ports were, all attempts would fail once in a million starts. */
 const ATTEMPTS = 20;
 
-const NONE_FREE = `no port from ${FIRST_SELECTED} to ${END_OF_SELECTED - 1} was free in ${ATTEMPTS} attempts; choose a port`;
+const NONE_FREE = `svc selected ${ATTEMPTS} ports from ${FIRST_SELECTED} to ${END_OF_SELECTED - 1}, and all were in use; choose another port`;
 
 const selectPort = (): number => randomInt(FIRST_SELECTED, END_OF_SELECTED);
 

@@ -46,7 +46,7 @@ it('reports for port 0 that every selected port was in use', async () => {
   const claim = await claimPort('127.0.0.1', 0, process.platform, select);
   expect(claim).toEqual({
     ok: false,
-    failure: 'no port from 10000 to 32767 was free in 20 attempts; choose a port',
+    failure: 'svc selected 20 ports from 10000 to 32767, and all were in use; choose another port',
   });
   expect(select).toHaveBeenCalledTimes(20);
   first.value.release();

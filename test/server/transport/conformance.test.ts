@@ -381,7 +381,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
       { maxUnreadBytes: 45_000_000 },
     );
     const readers: RawConnection[] = [];
-    // The smallest is twice what the kernel accepts, too.
+    // Even the smallest is twice what the kernel accepts, so that each answer waits.
     for (const size of [8_000_000, 18_000_000, 18_000_000, 17_000_000]) {
       const connection = connectTo(listening);
       connection.socket.pause();

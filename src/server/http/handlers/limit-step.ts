@@ -27,8 +27,8 @@ export class LimitStep {
   }
 
   /**
-   * Returns the answer if the caller has reached a limit, and undefined if the request can continue. The promise is for a question to
-   * the primary. `characters`: the length of the body.
+   * Returns the problem to answer with if the caller has reached a limit, and undefined if the request can continue or has ended
+   * meanwhile. Returns a promise if the worker must ask the primary first. `characters`: the length of the body.
    */
   take(set: LimitSet, characters: number): Problem | undefined | Promise<Problem | undefined> {
     this.#characters = characters;

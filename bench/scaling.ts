@@ -8,7 +8,7 @@ import { addressOf, checkAnswer, type CheckedCase } from './cases.ts';
 import { ClosedLoop } from './in-flight/closed-loop.ts';
 import { isContact } from './in-flight/in-flight-cases.ts';
 import { median } from './load.ts';
-import { ROOT, setStage, type Side, type Stage } from './sides.ts';
+import { nodeCommand, pinned, ROOT, setStage, type Side, type Stage } from './sides.ts';
 
 /**
  * A call whose prompt takes milliseconds to render, with a short request and a short reply, so that nearly all CPU time
@@ -38,8 +38,8 @@ export interface Scaling {
   readonly one: readonly number[];
   readonly two: readonly number[];
   /**
-   * The work of two processes without a server, one on each core, divided by that of one process: 2 if the cores share nothing. Cores
-   * of a virtual machine are often two threads of one physical core, which together do 1.2 to 1.6 times the work of one.
+   * The work of two processes without a server, one on each core, divided by that of one process: 2 if the cores share nothing,
+   * and less if they are two threads of one physical core.
    */
   readonly cores: readonly number[];
 }
@@ -76,8 +76,8 @@ async function gainOfSecondCore(): Promise<number> {
 }
 
 async function workOn(core: number): Promise<number> {
-  const args = ['-c', String(core), process.execPath, join(ROOT, 'dist/bench/busy-core.js')];
-  const { stdout } = await promisify(execFile)('taskset', args);
+  const { program, args } = pinned(nodeCommand([join(ROOT, 'dist/bench/busy-core.js')]), [core]);
+  const { stdout } = await promisify(execFile)(program, args);
   return Number(stdout);
 }
 

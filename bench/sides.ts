@@ -117,7 +117,7 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
 }
 
 /** The command restricted to some cores by taskset of util-linux. */
-function pinned(command: Command, cores: readonly number[] | undefined): Command {
+export function pinned(command: Command, cores: readonly number[] | undefined): Command {
   if (cores === undefined) return command;
   return { ...command, program: 'taskset', args: ['-c', cores.join(','), command.program, ...command.args] };
 }
@@ -126,6 +126,6 @@ export function peerCommand(args: readonly string[]): Command {
   return nodeCommand([PEER, ...args]);
 }
 
-function nodeCommand(args: readonly string[]): Command {
+export function nodeCommand(args: readonly string[]): Command {
   return { program: process.execPath, args };
 }

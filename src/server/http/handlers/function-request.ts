@@ -269,18 +269,19 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     if (!this.#finished) this.guarded(step);
   }
 
-  #loadValidators(body: JsonBody): void {
-    const loaded = this.context.services.runtime.load(this.functionName, body.value, this.context);
-    if (loaded instanceof Promise) this.#checkOnceLoaded(loaded, body);
-    else this.#checkArguments(body, loaded);
-  }
-
-  /** The first call of a function in this worker waits for its validators, and a call with a `type_builder` for its types. */
-  #checkOnceLoaded(loading: Promise<LoadedTypes>, body: JsonBody): void {
-    loading.then(
-      (loaded) => this.guarded(() => !this.#finished && this.#checkArguments(body, loaded)),
+  /** Runs a step of the request with what `waiting` resolves with, unless the request has ended by then. */
+  #stepAfter<T>(waiting: Promise<T>, step: (value: T) => void): void {
+    waiting.then(
+      (value) => this.#runStep(() => step(value)),
       (error: unknown) => this.crashed(error),
     );
+  }
+
+  #loadValidators(body: JsonBody): void {
+    const loaded = this.context.services.runtime.load(this.functionName, body.value, this.context);
+    // The first call of a function in this worker waits for its validators, and a call with a `type_builder` for its types.
+    if (loaded instanceof Promise) this.#stepAfter(loaded, this.#checkArguments.bind(this, body));
+    else this.#checkArguments(body, loaded);
   }
 
   #checkArguments(body: JsonBody, loaded: LoadedTypes): void {
@@ -304,11 +305,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     }
     this.#limit = new LimitStep(this.context, services.limiter, this.functionName);
     const refusal = this.#limit.take(limits, this.#body?.text.length ?? 0);
-    if (refusal instanceof Promise)
-      refusal.then(
-        (later) => this.guarded(() => this.#unitsTaken(later)),
-        (error: unknown) => this.crashed(error),
-      );
+    if (refusal instanceof Promise) this.#stepAfter(refusal, this.#unitsTaken.bind(this));
     else this.#unitsTaken(refusal);
   }
 
@@ -334,10 +331,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   #waitForAnswer(kept: KeptCall): void {
     this.#kept = kept;
     const remainingMs = () => (this.#finished ? 0 : this.timeoutMs - this.context.elapsedMs);
-    kept.claim(remainingMs, this.timeoutMs).then(
-      (outcome) => this.guarded(() => !this.#finished && this.#claimed(kept, outcome)),
-      (error: unknown) => this.crashed(error),
-    );
+    this.#stepAfter(kept.claim(remainingMs, this.timeoutMs), this.#claimed.bind(this, kept));
   }
 
   #claimed(kept: KeptCall, outcome: ClaimOutcome): void {

@@ -55,11 +55,15 @@ const POINTS_CLASS = `class Points {
 }
 `;
 
-/** A short prompt that takes a worker milliseconds to render. */
+/** A short prompt that takes a worker milliseconds to render, in little memory: two processes that fill memory slow each other down. */
 const RENDERED = `function Rendered(text: string) -> Contact {
   client SmallModel
   prompt #"
-    {% for number in range(30000) %}{% if number % 15000 == 0 %}{{ text }}{% endif %}{% endfor %}
+    {% for row in range(500) %}
+      {%- for column in range(300) -%}
+        {%- if row or column %}{% if row and column %}{% endif %}{% if column and row %}{% endif %}{% else %}{{ text }}{% endif -%}
+      {%- endfor -%}
+    {% endfor %}
     {{ ctx.output_format }}
   "#
 }

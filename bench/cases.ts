@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { answer, type AnswerName } from './answers.ts';
 import type { FunctionName } from './definitions.ts';
-import { callLoad, post, streamLoad, type LoadResult } from './load.ts';
+import { callLoad } from './call-load.ts';
+import { post, streamLoad, type LoadResult } from './load.ts';
 import type { Side, SideName } from './sides.ts';
 
 export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long' | 'scaling';

@@ -1,4 +1,4 @@
-import autocannon, { type Result } from 'autocannon';
+import autocannon from 'autocannon';
 import { Agent, request } from 'node:http';
 
 const HEADERS = { 'content-type': 'application/json' };
@@ -6,7 +6,7 @@ export const BODY = JSON.stringify({
   text: 'Dear all, please send me a copy of the notes. Ada Lovelace, ada@example.com',
 });
 /** Longer than any answer of any side takes, including paced streams. */
-const REQUEST_TIMEOUT_SECONDS = 60;
+export const REQUEST_TIMEOUT_SECONDS = 60;
 
 /** The outcome of one measurement. Times in milliseconds. */
 export interface LoadResult {
@@ -22,23 +22,16 @@ export interface Load {
   readonly requests: number;
 }
 
-/** POSTs `requests` calls, `connections` at a time (closed loop). */
-export async function callLoad({ url, connections, requests }: Load): Promise<LoadResult> {
-  const options = { url, method: 'POST', body: BODY, headers: HEADERS, timeout: REQUEST_TIMEOUT_SECONDS } as const;
-  return checked(url, await autocannon({ ...options, connections: Math.min(connections, requests), amount: requests }));
-}
-
 /** POSTs calls at a fixed rate for some seconds: these latencies do not depend on the throughput of the side. */
 export async function fixedRateLoad(url: string, rate: number, seconds: number): Promise<LoadResult> {
   const options = { url, method: 'POST', body: BODY, headers: HEADERS, timeout: REQUEST_TIMEOUT_SECONDS } as const;
-  return checked(url, await autocannon({ ...options, connections: 32, overallRate: rate, duration: seconds }));
-}
-
-function checked(url: string, result: Result): LoadResult {
-  const failed = result.errors + result.timeouts + result.non2xx;
-  if (failed > 0) throw new Error(`${url}: ${failed} of ${result.requests.total} requests failed`);
-  const { p50, p99 } = result.latency;
-  return { requests: result.requests.total, seconds: result.duration, p50, p99 };
+  const result = await autocannon({ ...options, connections: 32, overallRate: rate, duration: seconds });
+  const { errors, timeouts, non2xx, requests, latency } = result;
+  if (errors + non2xx > 0) {
+    const causes = `${errors - timeouts} lost connections, ${timeouts} without an answer in time, ${non2xx} refused`;
+    throw new Error(`${url}: ${errors + non2xx} of ${requests.total} requests failed: ${causes}`);
+  }
+  return { requests: requests.total, seconds: result.duration, p50: latency.p50, p99: latency.p99 };
 }
 
 /** Reads `requests` streams to their end, `connections` at a time (closed loop). */

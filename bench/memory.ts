@@ -2,7 +2,7 @@
 //
 // Usage: memory.js [--calls 200000]       one sample every 20,000 calls, up to this number
 import { parseArgs } from 'node:util';
-import { callLoad } from './load.ts';
+import { callLoad } from './call-load.ts';
 import { memoryOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';

@@ -24,8 +24,16 @@ export interface Load {
 
 /** POSTs calls at a fixed rate for some seconds: these latencies do not depend on the throughput of the side. */
 export async function fixedRateLoad(url: string, rate: number, seconds: number): Promise<LoadResult> {
-  const options = { url, method: 'POST', body: BODY, headers: HEADERS, timeout: REQUEST_TIMEOUT_SECONDS } as const;
-  const result = await autocannon({ ...options, connections: 32, overallRate: rate, duration: seconds });
+  const result = await autocannon({
+    url,
+    method: 'POST',
+    body: BODY,
+    headers: HEADERS,
+    timeout: REQUEST_TIMEOUT_SECONDS,
+    connections: 32,
+    overallRate: rate,
+    duration: seconds,
+  });
   const { errors, timeouts, non2xx, requests, latency } = result;
   if (errors + non2xx > 0) {
     const causes = `${errors - timeouts} lost connections, ${timeouts} without an answer in time, ${non2xx} refused`;

@@ -10,16 +10,32 @@ export interface Usage {
   readonly cost: number | undefined;
 }
 
-/** The units that a call holds until it ends. */
-export class Reservation {
+/** The units of a call: `take` reserves them by an estimate, and `settle` ends them. */
+export class Reservation implements Usage {
   readonly set: LimitSet;
-  readonly estimate: Usage;
-  /** The window of each limit of the set, in its order. */
-  readonly windows: number[] = [];
+  /** The calls of the same function before this one. */
+  readonly earlier: EarlierCalls;
+  /** The length of the request body. */
+  readonly characters: number;
+  readonly tokens: number;
+  readonly cost: number;
+  /** The windows of the units that the call holds, in the order of the limits. A list that grows would take more memory. */
+  readonly windows: number[] = [NO_WINDOW, NO_WINDOW, NO_WINDOW, NO_WINDOW];
+  /** The number of limits of which the call holds units: the first ones of the set. */
+  held = 0;
+  ended = false;
 
-  constructor(set: LimitSet, estimate: Usage) {
+  constructor(set: LimitSet, earlier: EarlierCalls, characters: number) {
     this.set = set;
-    this.estimate = estimate;
+    this.earlier = earlier;
+    this.characters = characters;
+    this.tokens = earlier.tokensOf(characters);
+    this.cost = earlier.cost;
+  }
+
+  hold(window: number): void {
+    this.windows[this.held] = window;
+    this.held += 1;
   }
 }
 
@@ -43,7 +59,8 @@ const ADDRESSES = { entries: 10_000, characters: 10_000 } as const;
 /** Reserves the units of calls, and settles them when the calls end. */
 export class Limiter {
   readonly leases: Leases;
-  readonly estimates = new Estimates();
+  /** By function. */
+  readonly #earlier = new Map<string, EarlierCalls>();
   /** The limits of each address, on a server without keys. */
   #addressLimits: CallerLimits | undefined;
   readonly #keys = new WeakMap<LimitedKey, LimitSet>();
@@ -81,24 +98,46 @@ export class Limiter {
     return set;
   }
 
-  /** Takes the units of a call, all or none. Returns at once unless this worker has to ask for more units. */
-  reserve(set: LimitSet, estimate: Usage): Reservation | LimitReached | Promise<Reservation | LimitReached> {
-    return this.#reserve(new Reservation(set, estimate));
+  /** A reservation that holds nothing yet. `characters`: the length of the request body. The function exists. */
+  reservation(set: LimitSet, functionName: string, characters: number): Reservation {
+    let earlier = this.#earlier.get(functionName);
+    if (earlier === undefined) this.#earlier.set(functionName, (earlier = new EarlierCalls()));
+    return new Reservation(set, earlier, characters);
+  }
+
+  /**
+   * Takes the units of a call, all or none. Returns the limit that the caller has reached, if there is one: at once, unless this worker
+   * has to ask for more units. A call that ends meanwhile holds nothing afterwards.
+   */
+  take(call: Reservation): LimitReached | undefined | Promise<LimitReached | undefined> {
+    const { limits } = call.set;
+    const now = this.leases.now();
+    for (let named = limits[call.held]; named !== undefined; named = limits[call.held]) {
+      const window = this.leases.spend(named.limit, unitsOf(named, call), now);
+      if (typeof window !== 'number') return this.#continue(call, named, window);
+      if (window === NO_WINDOW) return this.#refuse(call, named);
+      call.hold(window);
+    }
+    return undefined;
   }
 
   /** `used`: undefined if the call never reached a model. Keeps the estimate of what is unknown. */
-  settle({ set, estimate, windows }: Reservation, used: Usage | undefined): void {
+  settle(call: Reservation, used: Usage | undefined): void {
+    const { held, set, windows } = call;
     const now = this.leases.now();
-    for (let index = 0; index < windows.length; index += 1) {
+    call.ended = true;
+    call.held = 0;
+    for (let index = 0; index < held; index += 1) {
       const named = set.limits[index];
       if (named === undefined || named.name === 'requests_per_minute') continue;
       const { name, limit } = named;
-      const reserved = unitsOf(named, estimate);
+      const reserved = unitsOf(named, call);
       const known = name === 'in_flight' || used === undefined ? 0 : exactUnits(name, used);
       const units = known ?? reserved;
       if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW, now);
       else if (units > reserved) this.leases.charge(limit, units - reserved, now);
     }
+    if (used !== undefined) call.earlier.learn(call.characters, used);
   }
 
   /** The value of the header `ratelimit`, as far as this worker knows. */
@@ -113,32 +152,24 @@ export class Limiter {
     return text;
   }
 
-  #reserve(call: Reservation): Reservation | LimitReached | Promise<Reservation | LimitReached> {
-    const { estimate, windows } = call;
-    const { limits } = call.set;
-    const now = this.leases.now();
-    for (let named = limits[windows.length]; named !== undefined; named = limits[windows.length]) {
-      const window = this.leases.spend(named.limit, unitsOf(named, estimate), now);
-      if (typeof window !== 'number') return this.#continue(call, window);
-      if (window === NO_WINDOW) return this.#refuse(call, named);
-      windows.push(window);
-    }
-    return call;
-  }
-
-  async #continue(call: Reservation, asked: Promise<number>): Promise<Reservation | LimitReached> {
+  async #continue(call: Reservation, at: NamedLimit, asked: Promise<number>): Promise<LimitReached | undefined> {
     const window = await asked;
-    const named = call.set.limits[call.windows.length];
-    if (window === NO_WINDOW && named !== undefined) return this.#refuse(call, named);
-    call.windows.push(window);
-    return this.#reserve(call);
+    if (window === NO_WINDOW) return this.#refuse(call, at);
+    if (call.ended) {
+      this.leases.release(at.limit, unitsOf(at, call), window);
+      return undefined;
+    }
+    call.hold(window);
+    return this.take(call);
   }
 
   /** Gives back the units of the limits before the one that is reached. */
-  #refuse({ set, estimate, windows }: Reservation, at: NamedLimit): LimitReached {
-    for (const [index, window] of windows.entries()) {
+  #refuse(call: Reservation, at: NamedLimit): LimitReached {
+    const { held, set, windows } = call;
+    call.held = 0;
+    for (let index = 0; index < held; index += 1) {
       const named = set.limits[index];
-      if (named !== undefined) this.leases.release(named.limit, unitsOf(named, estimate), window);
+      if (named !== undefined) this.leases.release(named.limit, unitsOf(named, call), windows[index] ?? NO_WINDOW);
     }
     const { resetMs } = this.leases.stateOf(at.limit);
     // A call in flight can end at any time.
@@ -164,25 +195,24 @@ const NEWEST = 0.1;
 /** A token has about four characters in English, and the bodies of callers are mostly text. */
 const CHARACTERS_OF_A_TOKEN = 4;
 
-/** Estimates what a call will use, from the size of its arguments and from earlier calls of its function. */
-export class Estimates {
-  readonly #averages = new Map<string, { tokens: number; cost: number }>();
+/** What the calls of a function used: the estimate of what the next one will use. */
+export class EarlierCalls {
+  /** The averages are of the tokens that the arguments do not explain: the text of the prompt, and the reply. */
+  #tokens = 0;
+  /** US dollars. */
+  cost = 0;
+  #any = false;
 
   /** `characters`: the length of the request body. */
-  of(functionName: string, characters: number): { readonly tokens: number; readonly cost: number } {
-    const { tokens, cost } = this.#averages.get(functionName) ?? NOTHING;
-    return { tokens: Math.max(1, Math.ceil(characters / CHARACTERS_OF_A_TOKEN + tokens)), cost };
+  tokensOf(characters: number): number {
+    return Math.max(1, Math.ceil(characters / CHARACTERS_OF_A_TOKEN + this.#tokens));
   }
 
-  /** The average is of the tokens that the arguments do not explain: the text of the prompt, and the reply. */
-  learn(functionName: string, characters: number, { tokens, cost }: Usage): void {
-    const known = this.#averages.get(functionName);
-    const average = known ?? { tokens: 0, cost: 0 };
-    const weight = known === undefined ? 1 : NEWEST;
-    if (tokens !== undefined) average.tokens += weight * (tokens - characters / CHARACTERS_OF_A_TOKEN - average.tokens);
-    if (cost !== undefined) average.cost += weight * (cost - average.cost);
-    this.#averages.set(functionName, average);
+  learn(characters: number, { tokens, cost }: Usage): void {
+    if (tokens === undefined && cost === undefined) return;
+    const weight = this.#any ? NEWEST : 1;
+    this.#any = true;
+    if (tokens !== undefined) this.#tokens += weight * (tokens - characters / CHARACTERS_OF_A_TOKEN - this.#tokens);
+    if (cost !== undefined) this.cost += weight * (cost - this.cost);
   }
 }
-
-const NOTHING = { tokens: 0, cost: 0 } as const;

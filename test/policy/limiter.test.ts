@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { CallerLimits } from '../../src/config/key-file.ts';
-import { Estimates, Limiter, type LimitReached, type Reservation } from '../../src/policy/limiter.ts';
+import { EarlierCalls, Limiter, type LimitReached, type Reservation } from '../../src/policy/limiter.ts';
 import { limitSetOf, type LimitSet } from '../../src/policy/limit-set.ts';
 import { LeaseSimulation } from './lease-simulation.ts';
 
-const ESTIMATE = { tokens: 100, cost: 0.01 };
+/** The length of a body that is estimated to have 100 tokens. */
+const CHARACTERS = 400;
 
 /** A limiter with one worker, and the limits of one caller. */
 function limited(limits: CallerLimits) {
@@ -13,10 +14,11 @@ function limited(limits: CallerLimits) {
   const set = limitSetOf('key:a', limits);
   if (leases === undefined || set === undefined) throw new Error('no limits');
   const limiter = new Limiter(leases, undefined);
-  const reserve = async (estimate = ESTIMATE): Promise<Reservation | LimitReached> => {
-    const reserved = limiter.reserve(set, estimate);
+  const reserve = async (): Promise<Reservation | LimitReached> => {
+    const call = limiter.reservation(set, 'F', CHARACTERS);
+    const reached = limiter.take(call);
     await simulation.deliverAll();
-    return reserved;
+    return (await reached) ?? call;
   };
   return { limiter, reserve, set, simulation };
 }
@@ -48,22 +50,25 @@ test('tokens and cost are reserved by an estimate, and the difference is settled
   const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000, costPerDay: 1 });
   const states: string[] = [];
   for (const used of [
-    { tokens: 40, cost: 0.002 },
-    { tokens: 400, cost: 0.1 },
+    // The next calls are estimated like this one.
+    { tokens: 100, cost: 0.01 },
+    { tokens: 100, cost: 0.01 },
     { tokens: undefined, cost: undefined },
     undefined,
+    { tokens: 400, cost: 0.1 },
   ]) {
     const reserved = reservation(await reserve());
     limiter.settle(reserved, used);
     states.push(limiter.state(set).replaceAll(/;t=\d+/gu, ''));
   }
   expect(states).toEqual([
-    '"tokens_per_minute";r=960, "cost_per_day";r=998000',
-    '"tokens_per_minute";r=560, "cost_per_day";r=898000',
+    '"tokens_per_minute";r=900, "cost_per_day";r=990000',
+    '"tokens_per_minute";r=800, "cost_per_day";r=980000',
     // The provider reports nothing, so the estimate counts.
-    '"tokens_per_minute";r=460, "cost_per_day";r=888000',
+    '"tokens_per_minute";r=700, "cost_per_day";r=970000',
     // The call reached no model.
-    '"tokens_per_minute";r=460, "cost_per_day";r=888000',
+    '"tokens_per_minute";r=700, "cost_per_day";r=970000',
+    '"tokens_per_minute";r=300, "cost_per_day";r=870000',
   ]);
 });
 
@@ -78,7 +83,19 @@ test('a reservation takes no promise once the worker has units', async () => {
   const ended = reservation(await reserve());
   limiter.settle(ended, undefined);
   for (let call = 0; call < 10; call += 1) reservation(await reserve());
-  expect(limiter.reserve(set, ESTIMATE)).not.toBeInstanceOf(Promise);
+  expect(limiter.take(limiter.reservation(set, 'F', CHARACTERS))).toBeUndefined();
+});
+
+test('a call that ends while the worker asks for units holds none', async () => {
+  const { limiter, reserve, set, simulation } = limited({ tokensPerMinute: 1_000, inFlight: 1 });
+  const call = limiter.reservation(set, 'F', CHARACTERS);
+  const reached = limiter.take(call);
+  expect(reached).toBeInstanceOf(Promise);
+  limiter.settle(call, undefined);
+  await simulation.deliverAll();
+  expect(await reached).toBeUndefined();
+  expect(limiter.state(set).replaceAll(/;t=\d+/gu, '')).toBe('"tokens_per_minute";r=1000, "in_flight";r=1');
+  reservation(await reserve());
 });
 
 test('the policy names every limit in the form of the header', () => {
@@ -110,12 +127,21 @@ test('each key and each address has its own limits, which a reload replaces', ()
 });
 
 test('estimates follow the calls of a function', () => {
-  const estimates = new Estimates();
-  expect(estimates.of('F', 400)).toEqual({ tokens: 100, cost: 0 });
-  estimates.learn('F', 400, { tokens: 300, cost: 0.5 });
-  expect(estimates.of('F', 400)).toEqual({ tokens: 300, cost: 0.5 });
-  expect(estimates.of('F', 800)).toEqual({ tokens: 400, cost: 0.5 });
-  for (let call = 0; call < 100; call += 1) estimates.learn('F', 400, { tokens: 150, cost: undefined });
-  expect(estimates.of('F', 400)).toEqual({ tokens: 151, cost: 0.5 });
-  expect(estimates.of('G', 0)).toEqual({ tokens: 1, cost: 0 });
+  const earlier = new EarlierCalls();
+  const estimate = (characters: number) => ({ tokens: earlier.tokensOf(characters), cost: earlier.cost });
+  expect(estimate(0)).toEqual({ tokens: 1, cost: 0 });
+  expect(estimate(400)).toEqual({ tokens: 100, cost: 0 });
+  earlier.learn(400, { tokens: undefined, cost: undefined });
+  earlier.learn(400, { tokens: 300, cost: 0.5 });
+  expect(estimate(400)).toEqual({ tokens: 300, cost: 0.5 });
+  expect(estimate(800)).toEqual({ tokens: 400, cost: 0.5 });
+  for (let call = 0; call < 100; call += 1) earlier.learn(400, { tokens: 150, cost: undefined });
+  expect(estimate(400)).toEqual({ tokens: 151, cost: 0.5 });
+});
+
+test('each function has estimates of its own', async () => {
+  const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000 });
+  limiter.settle(reservation(await reserve()), { tokens: 300, cost: undefined });
+  expect(limiter.reservation(set, 'F', CHARACTERS).tokens).toBe(300);
+  expect(limiter.reservation(set, 'G', CHARACTERS).tokens).toBe(100);
 });

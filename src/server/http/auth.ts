@@ -96,11 +96,16 @@ export class Authenticator {
   }
 }
 
+/** The digest of the key that is looked up. One buffer serves all requests, because a look-up is synchronous. */
+const digestBytes = Buffer.alloc(32);
+
 /** A hash as text takes a third of the time of one in a buffer. */
 function find(keys: ReadonlyMap<string, KnownKey>, given: string | Buffer): KnownKey | undefined {
   const digest = hash('sha256', given, 'binary');
   const found = keys.get(digest);
-  return found !== undefined && timingSafeEqual(found.digest, Buffer.from(digest, 'latin1')) ? found : undefined;
+  if (found === undefined) return undefined;
+  digestBytes.write(digest, 'latin1');
+  return timingSafeEqual(found.digest, digestBytes) ? found : undefined;
 }
 
 function isAscii(text: string): boolean {

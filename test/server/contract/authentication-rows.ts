@@ -31,8 +31,9 @@ const ADDRESS_LIMITED: Partial<Config> = { keyFile: { defaultLimits: { requestsP
 
 /** Takes both units of the limit of calls in flight. */
 function reachLimit({ services }: TestServer, set: LimitSet | undefined): void {
-  for (let call = 0; call < 2 && set !== undefined; call += 1)
-    void services.limiter?.reserve(set, { tokens: 1, cost: 0 });
+  const { limiter } = services;
+  if (limiter === undefined || set === undefined) return;
+  for (let call = 0; call < 2; call += 1) void limiter.take(limiter.reservation(set, 'Greet', 0));
 }
 
 /** The limits of callers. */

@@ -1,4 +1,5 @@
 import { Cancellation } from '../../../base/cancellation.ts';
+import type { LimitReached, Reservation } from '../../../policy/limiter.ts';
 import type { Failure } from '../../../schema/failure.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
@@ -7,7 +8,7 @@ import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import type { Drainable } from '../drainable.ts';
 import { traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
 import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
-import { LimitStep } from './limit-step.ts';
+import { limitProblem, usageOf } from './caller-limits.ts';
 import { logRequest, type RequestEnd } from './log-request.ts';
 import { RequestMask } from './request-mask.ts';
 import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
@@ -53,7 +54,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   /** The claims on kept answers, if there are any. */
   #kept: KeptCall | undefined;
   /** Undefined unless the caller has limits. */
-  #limit: LimitStep | undefined;
+  #units: Reservation | undefined;
   /** The admission counts the request. */
   #entered = false;
   #finished = false;
@@ -187,7 +188,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const { services } = this.context;
     services.active.delete(this);
     if (this.#entered) services.admission.leave(this);
-    this.#limit?.end(end.report, this.#hasSlot);
+    if (this.#units !== undefined)
+      services.limiter?.settle(this.#units, this.#hasSlot ? usageOf(end.report) : undefined);
     const durationMs = this.context.elapsedMs;
     const outcome = end.problem?.code ?? 'ok';
     const { functionName, route } = this;
@@ -303,15 +305,15 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       this.#claimAnswer();
       return;
     }
-    this.#limit = new LimitStep(this.context, services.limiter, this.functionName);
-    const refusal = this.#limit.take(limits, this.#body?.text.length ?? 0);
-    if (refusal instanceof Promise) this.#stepAfter(refusal, this.#unitsTaken.bind(this));
-    else this.#unitsTaken(refusal);
+    this.#units = services.limiter.reservation(limits, this.functionName, this.#body?.text.length ?? 0);
+    const reached = services.limiter.take(this.#units);
+    if (reached instanceof Promise) this.#stepAfter(reached, this.#unitsTaken.bind(this));
+    else this.#unitsTaken(reached);
   }
 
-  #unitsTaken(refusal: Problem | undefined): void {
-    if (refusal === undefined) this.#claimAnswer();
-    else this.refuse(refusal);
+  #unitsTaken(reached: LimitReached | undefined): void {
+    if (reached === undefined) this.#claimAnswer();
+    else this.refuse(limitProblem(this.context, reached));
   }
 
   #start(prepared: PreparedCall): void {

@@ -30,17 +30,22 @@ export class ClosedLoop {
   /** Requests without a right answer, and the first of them. */
   failed = 0;
   firstFailure: string | undefined;
-  readonly request: string;
+  request = '';
   readonly #load: ClosedLoad;
   readonly #lanes: Lane[];
   readonly #ended: Promise<unknown>;
 
   constructor(load: ClosedLoad) {
     this.#load = load;
-    const headers = ['host: localhost', 'content-type: application/json', `content-length: ${BODY.length}`];
-    this.request = `POST ${load.path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${BODY}`;
+    this.sendAlso([]);
     this.#lanes = Array.from({ length: load.inFlight }, () => new Lane(this, load));
     this.#ended = Promise.all(this.#lanes.map((lane, index) => lane.run((index * load.rampMs) / load.inFlight)));
+  }
+
+  /** From the next requests on, they have these header lines too. */
+  sendAlso(lines: readonly string[]): void {
+    const headers = ['host: localhost', 'content-type: application/json', `content-length: ${BODY.length}`, ...lines];
+    this.request = `POST ${this.#load.path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${BODY}`;
   }
 
   /** Begins to count again. */

@@ -42,7 +42,7 @@ export class ClosedLoop {
     this.#ended = Promise.all(this.#lanes.map((lane, index) => lane.run((index * load.rampMs) / load.inFlight)));
   }
 
-  /** From the next requests on, they have these header lines too. */
+  /** Adds these header lines to every request that is sent from now on. */
   sendAlso(lines: readonly string[]): void {
     const headers = ['host: localhost', 'content-type: application/json', `content-length: ${BODY.length}`, ...lines];
     this.request = `POST ${this.#load.path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${BODY}`;

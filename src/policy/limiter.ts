@@ -10,7 +10,7 @@ export interface Usage {
   readonly cost: number | undefined;
 }
 
-/** The units of a call: `take` reserves them by an estimate, and `settle` ends them. */
+/** The units of a call: `take` reserves an estimate, and `settle` replaces it with what the call used. */
 export class Reservation implements Usage {
   readonly set: LimitSet;
   /** The calls of the same function before this one. */
@@ -98,7 +98,7 @@ export class Limiter {
     return set;
   }
 
-  /** A reservation that holds nothing yet. `characters`: the length of the request body. The function exists. */
+  /** A reservation that holds nothing yet. `characters`: the length of the request body. The function must exist. */
   reservation(set: LimitSet, functionName: string, characters: number): Reservation {
     let earlier = this.#earlier.get(functionName);
     if (earlier === undefined) this.#earlier.set(functionName, (earlier = new EarlierCalls()));

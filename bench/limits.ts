@@ -1,5 +1,5 @@
-// Entry file: the CPU time that limits add to a small call. One server answers callers with and without limits in turn, because two
-// servers with the same settings differ by more than limits cost.
+// Entry file: the CPU time that the limits of a caller add to a small call. Each server answers callers with and without limits in turn,
+// because the CPU time per call of two servers with the same settings differs by more than the limits cost.
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,20 +12,20 @@ import { fineCpuMicrosOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
-/** Each round measures every caller for `SLICE_MS`, every second round in reverse. */
+/** Rounds per server. Each measures every caller for `SLICE_MS`; every second one goes through the callers in reverse order. */
 const ROUNDS = 100;
 const SLICE_MS = 150;
-/** By then, the requests of the caller before have their answers. */
+/** After this time, all requests of the previous caller have their answers. */
 const LEAD_MS = 10;
-/** By then, V8 has compiled the functions of a call. */
+/** After this time, V8 has compiled the functions of a call. */
 const WARM_UP_MS = 20_000;
 const SERVERS = 3;
 const CONNECTIONS = 32;
 
-// As high as no run reaches, and numbers of a usual size.
+// No run reaches these limits, and they are still numbers of a realistic size.
 const ALL = { requests_per_minute: 1e7, tokens_per_minute: 1e8, in_flight: 1_000, cost_per_day: 1_000 };
 
-/** The first one has no limits; the second one shows the noise. */
+/** The first two have no limits: the difference between them is noise. */
 const CALLERS: ReadonlyArray<Readonly<{ name: string; limits: Partial<typeof ALL> | undefined }>> = [
   { name: 'no limits', limits: undefined },
   { name: 'no limits, again', limits: undefined },
@@ -90,7 +90,7 @@ async function measure({ pid, url }: Side): Promise<void> {
   }
 }
 
-/** The CPU time per call of each caller. */
+/** Returns the CPU time per call in microseconds, by the index of the caller. */
 async function inTurn(loop: ClosedLoop, pid: number, callers: readonly number[]): Promise<ReadonlyMap<number, number>> {
   const pids = processTree(pid);
   const micros = new Map<number, number>();

@@ -17,8 +17,9 @@ export function cpuMicrosOf(root: number): number {
 }
 
 /**
- * User and system time of processes in microseconds, for spans of less than a second, for which a tick is too coarse: the sum of
- * `/proc/<pid>/task/<tid>/schedstat`. The time of threads that end in a span is missing from it.
+ * Returns the user and system time of processes in microseconds: the sum of `/proc/<pid>/task/<tid>/schedstat`. Measures spans of less
+ * than a second, for which the ticks of `/proc/<pid>/stat` are too coarse. A thread that ends takes its whole time out of the sum, so a
+ * difference over that span is too small.
  */
 export function fineCpuMicrosOf(pids: readonly number[]): number {
   let nanos = 0;

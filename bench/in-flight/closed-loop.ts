@@ -42,7 +42,7 @@ export class ClosedLoop {
     this.#ended = Promise.all(this.#lanes.map((lane, index) => lane.run((index * load.rampMs) / load.inFlight)));
   }
 
-  /** Adds these header lines to every request that is sent from now on. */
+  /** Sends these header lines with every request from now on, instead of those of the previous call. */
   sendAlso(lines: readonly string[]): void {
     const headers = ['host: localhost', 'content-type: application/json', `content-length: ${BODY.length}`, ...lines];
     this.request = `POST ${this.#load.path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${BODY}`;

@@ -13,7 +13,7 @@ export interface Usage {
 /** The units of a call: `take` reserves an estimate, and `settle` replaces it with what the call used. */
 export class Reservation implements Usage {
   readonly set: LimitSet;
-  /** The calls of the same function before this one. */
+  /** The averages of the function, which all of its calls share. */
   readonly earlier: EarlierCalls;
   /** The length of the request body. */
   readonly characters: number;
@@ -21,7 +21,7 @@ export class Reservation implements Usage {
   readonly cost: number;
   /** The windows of the units that the call holds, in the order of the limits. A list that grows would take more memory. */
   readonly windows: number[] = [NO_WINDOW, NO_WINDOW, NO_WINDOW, NO_WINDOW];
-  /** The number of limits of which the call holds units: the first ones of the set. */
+  /** The call holds units of the first `held` limits of the set. */
   held = 0;
   ended = false;
 
@@ -98,7 +98,7 @@ export class Limiter {
     return set;
   }
 
-  /** A reservation that holds nothing yet. `characters`: the length of the request body. The function must exist. */
+  /** A reservation that holds nothing yet. `characters`: the length of the request body. Pass only the name of a function that exists, because the limiter keeps an entry for each name. */
   reservation(set: LimitSet, functionName: string, characters: number): Reservation {
     let earlier = this.#earlier.get(functionName);
     if (earlier === undefined) this.#earlier.set(functionName, (earlier = new EarlierCalls()));
@@ -106,8 +106,8 @@ export class Limiter {
   }
 
   /**
-   * Takes the units of a call, all or none. Returns the limit that the caller has reached, if there is one: at once, unless this worker
-   * has to ask for more units. A call that ends meanwhile holds nothing afterwards.
+   * Takes the units of a call, all or none. Returns the limit that the caller has reached, or undefined. Returns a promise only if this
+   * worker has to ask for more units. If the call ends during that wait, the units that arrive go back, and `take` takes no more.
    */
   take(call: Reservation): LimitReached | undefined | Promise<LimitReached | undefined> {
     const { limits } = call.set;
@@ -121,7 +121,7 @@ export class Limiter {
     return undefined;
   }
 
-  /** `used`: undefined if the call never reached a model. Keeps the estimate of what is unknown. */
+  /** `used`: undefined if the call never reached a model. Keeps the estimate of what is unknown. Updates the averages of the function. */
   settle(call: Reservation, used: Usage | undefined): void {
     const { held, set, windows } = call;
     const now = this.leases.now();
@@ -195,11 +195,11 @@ const NEWEST = 0.1;
 /** A token has about four characters in English, and the bodies of callers are mostly text. */
 const CHARACTERS_OF_A_TOKEN = 4;
 
-/** What the calls of a function used: the estimate of what the next one will use. */
+/** The average usage of a function's calls, from which the next call is estimated. */
 export class EarlierCalls {
-  /** The averages are of the tokens that the arguments do not explain: the text of the prompt, and the reply. */
+  /** The average number of tokens that the arguments do not explain: those of the prompt's own text and of the reply. */
   #tokens = 0;
-  /** US dollars. */
+  /** The average cost in US dollars. */
   cost = 0;
   #any = false;
 

@@ -4,7 +4,7 @@ import { EarlierCalls, Limiter, type LimitReached, type Reservation } from '../.
 import { limitSetOf, type LimitSet } from '../../src/policy/limit-set.ts';
 import { LeaseSimulation } from './lease-simulation.ts';
 
-/** The length of a body that is estimated to have 100 tokens. */
+/** The length of a body: 100 tokens, as long as no call of the function has ended. */
 const CHARACTERS = 400;
 
 /** A limiter with one worker, and the limits of one caller. */
@@ -50,7 +50,7 @@ test('tokens and cost are reserved by an estimate, and the difference is settled
   const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000, costPerDay: 1 });
   const states: string[] = [];
   for (const used of [
-    // The next calls are estimated like this one.
+    // The estimate of the next calls equals the usage of this one.
     { tokens: 100, cost: 0.01 },
     { tokens: 100, cost: 0.01 },
     { tokens: undefined, cost: undefined },
@@ -86,7 +86,7 @@ test('a reservation takes no promise once the worker has units', async () => {
   expect(limiter.take(limiter.reservation(set, 'F', CHARACTERS))).toBeUndefined();
 });
 
-test('a call that ends while the worker asks for units holds none', async () => {
+test('a call that ends while the worker asks for units leaves none reserved', async () => {
   const { limiter, reserve, set, simulation } = limited({ tokensPerMinute: 1_000, inFlight: 1 });
   const call = limiter.reservation(set, 'F', CHARACTERS);
   const reached = limiter.take(call);

@@ -76,7 +76,7 @@ export class RequestContext implements CallOrigin {
     const id = ['x-request-id', this.requestId] as const;
     const { limits } = this;
     const { limiter } = this.services;
-    // A literal of all headers: V8 would copy a list that grows.
+    // One literal with the headers of most answers: V8 copies a list when it grows.
     const list: Array<readonly [string, string]> =
       limits === undefined || limiter === undefined
         ? [id, ...own]

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<LimitName, string>> = {
   cost_per_day: 'cost per day',
 };
 
-/** The answer to a call whose caller has reached a limit. */
+/** Counts the refusal in the metrics, and returns the answer to a call whose caller has reached a limit. */
 export function limitProblem(context: RequestContext, { name, retryAfterSeconds }: LimitReached): Problem {
   const { caller, keyName, services } = context;
   services.metrics.limited(keyName ?? '', name);
@@ -20,7 +20,7 @@ export function limitProblem(context: RequestContext, { name, retryAfterSeconds 
   return problem('rate_limited', message, { limit_name: name }, [['retry-after', String(retryAfterSeconds)]]);
 }
 
-/** What an ended call used. Undefined if no model was called. What a provider does not report is unknown. */
+/** Returns the usage of a call that ended, or undefined if it called no model. A number that the provider did not report is undefined. */
 export function usageOf(report: CallReport | undefined): Usage | undefined {
   // The caller left while the call ran.
   if (report === undefined) return { tokens: undefined, cost: undefined };

@@ -2,7 +2,7 @@ import { tokenMatcher } from 'chevrotain';
 import { equivalentOfGeneric } from './other-languages.ts';
 import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
-import { ValueGrammar } from './value-grammar.ts';
+import { unescapeString, ValueGrammar } from './value-grammar.ts';
 
 /** A type, and the attributes that follow it: they belong to the field or parameter that has the type. */
 export interface AttributedType {
@@ -178,7 +178,7 @@ export abstract class TypeGrammar extends ValueGrammar {
   }
 
   #stringLiteral(token: t.DefinitionToken): TypeNode {
-    return this.node({ kind: 'literal', value: token.image.slice(1, -1).replaceAll('\\"', '"') }, token);
+    return this.node({ kind: 'literal', value: unescapeString(token.image.slice(1, -1)) }, token);
   }
 
   #numberLiteral(token: t.DefinitionToken): TypeNode {

@@ -259,6 +259,8 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
   ['"', '"'],
   ['\\', '\\'],
+  ["'", "'"],
+  ['0', '\0'],
 ]);
 
 /** Interprets a value without quotes: true, false, null, a number, env.NAME, or a string. */
@@ -271,7 +273,7 @@ function parseScalar(text: string): ValueShape {
   return { kind: 'string', value: text, quoted: false };
 }
 
-/** Replaces \n, \t, \" and \\; keeps any other backslash. */
-function unescapeString(text: string): string {
+/** Replaces the escapes of a quoted string: \n, \t, \0, \', \" and \\. Keeps any other backslash. */
+export function unescapeString(text: string): string {
   return text.replace(/\\(.)/gs, (whole, character: string) => ESCAPES.get(character) ?? whole);
 }

@@ -240,13 +240,13 @@ function clientOf(client: LocatedClient, credentials: Credentials): HttpModelCli
 function promptClient({ source, http, options, connection, variables }: DescribedClient): PromptClient {
   const { name, provider } = source.definition;
   const allowedRoles = options.allowedRoles ?? connection.roles ?? http.roles;
+  const [first = 'user'] = allowedRoles;
   const fallbackRole = connection.defaultRole ?? http.defaultRole;
-  const own = allowedRoles.includes(fallbackRole) ? fallbackRole : (allowedRoles[0] ?? fallbackRole);
   const fromEnvironment = new Set(variables.map((read) => read.option));
   return {
     name,
     provider,
-    defaultRole: options.defaultRole ?? own,
+    defaultRole: options.defaultRole ?? allowedRoles.find((role) => role === fallbackRole) ?? first,
     allowedRoles,
     remapRoles: Object.fromEntries(options.remapRoles),
     options: Object.fromEntries([...options.body].filter(([key]) => !fromEnvironment.has(key))),

@@ -4,6 +4,7 @@ import { possibleMembers } from '../../schema/possible-members.ts';
 import type { ClassType, EnumType, MediaKind, Type, UnionType } from '../../schema/type.ts';
 import type { MediaSource } from '../../schema/message.ts';
 import {
+  asIs,
   ClassInstance,
   type Convert,
   EnumNamespace,
@@ -73,7 +74,7 @@ export class ArgumentConverter {
     const known = this.#classes.get(type.name);
     if (known !== undefined) return known;
     const fields = new Map<string, InstanceField>();
-    const result: InstanceClass = { name: type.name, fields };
+    const result: InstanceClass = { name: type.name, fields, dynamic: type.dynamic };
     this.#classes.set(type.name, result);
     for (const { name, alias, type: fieldType } of type.fields) {
       fields.set(name, { name, printed: alias ?? name, convert: this.convertTo(fieldType) });
@@ -128,11 +129,6 @@ export class ArgumentConverter {
       return convert(value, fits);
     };
   }
-}
-
-/** Every JSON value is a value of templates as it is. */
-function asIs(value: unknown): Value {
-  return value as Value;
 }
 
 function toFloat(value: unknown): Value {

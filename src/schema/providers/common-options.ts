@@ -114,7 +114,10 @@ export const COMMON_OPTIONS = {
     text: 'a map of strings, sent with every request; a header of the client replaces the one that svc would send',
   },
   query_params: { shape: TEXT_MAP, text: 'a map of strings, added to the query of every request' },
-  default_role: { shape: TEXT, text: 'the role of text before the first role marker; one of the allowed roles' },
+  default_role: {
+    shape: TEXT,
+    text: "the role of text before the first role marker; one of the allowed roles. Default: `user` if it is allowed; with OpenAI's form, except `ollama`, the first allowed role",
+  },
   allowed_roles: {
     shape: { kind: 'list', item: TEXT, nonEmpty: true, expected: 'a list with at least one role' },
     text: 'the roles that the model accepts; text with another role gets the default role',

@@ -30,7 +30,6 @@ function openAiFacts(
 ): HttpFacts<OpenAiOptions> {
   const { form, ...others } = facts;
   return {
-    defaultRole: 'system',
     ...others,
     structured: () => form,
     roles: ROLES,
@@ -146,7 +145,6 @@ export const AZURE_OPENAI = {
   otherOptions: 'body',
   http: {
     roles: ROLES,
-    defaultRole: 'system',
     keyVariable: 'AZURE_OPENAI_API_KEY',
     mediaUrls: MEDIA_URLS,
     structured: () => RESPONSE_FORMAT_OF_AZURE,

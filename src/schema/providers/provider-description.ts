@@ -36,7 +36,8 @@ export interface ProviderDocs {
 export interface HttpFacts<O extends OptionTable = OptionTable> {
   /** The roles of a client that lists none. */
   readonly roles: readonly string[];
-  readonly defaultRole: string;
+  /** The role of text before the first role marker, if the client allows it. Otherwise, and if absent: the first role that it allows. */
+  readonly defaultRole?: string;
   /** The variable with the key when the client gives none; absent when the provider needs none. */
   readonly keyVariable?: string;
   /** A client with headers of its own works without the key, which a gateway can add. */

@@ -53,8 +53,8 @@ test('a doc comment belongs to the definition that follows without an empty line
 });
 
 test('quoted strings have only the escapes of the language', () => {
-  const file = new SourceFile('a.svc', 'client<llm> A {\n  x "a\\n\\t\\"\\\\ \\u0041"\n}\n');
+  const file = new SourceFile('a.svc', 'client<llm> A {\n  x "a\\n\\t\\0\\\'\\"\\\\ \\u0041"\n}\n');
   const [node] = parse(file).document.declarations;
   const value = node?.kind === 'client' ? node.entries[0]?.value : undefined;
-  expect(value?.kind === 'string' && value.value).toBe('a\n\t"\\ \\u0041');
+  expect(value?.kind === 'string' && value.value).toBe('a\n\t\0\'"\\ \\u0041');
 });

@@ -44,6 +44,19 @@ test('an argument of the function has precedence over a function of templates in
   expect(renderText('{{ T() }}', setup)).toBe('false');
 });
 
+test('templates see the fields of an argument that its dynamic class does not declare', () => {
+  const args = { d: { z: 1, a: 'x', sub: { a: 'w', y: 2 } }, s: { a: 'x', z: 1 } };
+  const setup = {
+    definitions: 'class D {\n  a string @alias("b")\n  sub D?\n  @@dynamic\n}\nclass S {\n  a string\n}',
+    parameters: 'd: D, s: S',
+    args,
+  };
+  expect(renderText('{{ d }}', setup)).toBe(
+    '{\n    "b": "x",\n    "sub": {\n        "b": "w",\n        "y": 2,\n    },\n    "z": 1,\n}',
+  );
+  expect(renderText('{{ d.z }} {{ d.sub.y }} {{ d.nothing is defined }} {{ s|length }}', setup)).toBe('1 2 false 1');
+});
+
 function show({ role, parts }: Message): string {
   return [role, ...parts.map(showPart)].join(' ');
 }

@@ -1,13 +1,14 @@
 import type { ChatCompletionContentPart, ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
-import type { MediaPart, MediaSource, Message } from '../../../schema/message.ts';
+import type { MediaPart, MediaSource, Message, MessagePart } from '../../../schema/message.ts';
 import type { ClientOptions } from '../client-options.ts';
-import { formatName, inlineData, wireTurns, withMetadata, type WireTurn } from './message-parts.ts';
+import { formatName, inlineData, wireTurns, withMetadata } from './message-parts.ts';
 
 /**
  * Messages as OpenAI documents them for chat completions; the failure states which part the API does not take. With
- * `plainText`, a message of text parts without metadata becomes one string: many servers that follow the API accept only that.
+ * `plainText`, a message of text parts becomes one string: many servers that follow the API accept only that. Metadata in the prompt
+ * keeps the parts separate, even if the client does not allow it.
  */
 export function openAiChatMessages(
   messages: readonly Message[],
@@ -18,19 +19,20 @@ export function openAiChatMessages(
     return withMetadata(part.kind === 'text' ? textPart(part.text) : mediaPart(part), part, options);
   });
   if (!turns.ok) return turns;
-  const wire = turns.value.map((turn) => ({ role: turn.role, content: contentOf(turn, plainText) }));
+  const wire = turns.value.map(({ role, parts }, index) => {
+    const isPlain = plainText && messages[index]?.parts.every(isPlainText) === true;
+    return { role, content: isPlain ? joined(parts) : parts };
+  });
   // The role is whatever the client allows; providers have more of them than the package's types name.
   return ok(wire as readonly ChatCompletionMessageParam[]);
 }
 
-/** A part with metadata has more members than its type and its text. Joins texts with spaces. */
-function contentOf(
-  { parts }: WireTurn<ChatCompletionContentPart>,
-  plainText: boolean,
-): string | readonly ChatCompletionContentPart[] {
-  if (!plainText) return parts;
-  const texts = parts.map((part) => (part.type === 'text' && Object.keys(part).length === 2 ? part.text : undefined));
-  return texts.includes(undefined) ? parts : texts.join(' ');
+function isPlainText({ kind, metadata }: MessagePart): boolean {
+  return kind === 'text' && metadata === undefined;
+}
+
+function joined(parts: readonly ChatCompletionContentPart[]): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
 }
 
 function textPart(text: string): Result<ChatCompletionContentPart, string> {

@@ -9,6 +9,8 @@ import { type Layout, Special, type Value } from './value.ts';
 export interface InstanceClass {
   readonly name: string;
   readonly fields: ReadonlyMap<string, InstanceField>;
+  /** The class is `@@dynamic`: templates also see fields that it does not declare, as JSON values after the declared ones. */
+  readonly dynamic: boolean;
 }
 
 export interface InstanceField {
@@ -41,7 +43,7 @@ export class ClassInstance extends Special {
   }
 
   override attribute(name: string): Value {
-    const field = this.type.fields.get(name);
+    const field = this.type.fields.get(name) ?? (this.type.dynamic ? undeclared(name) : undefined);
     return field === undefined ? undefined : this.#valueOf(field);
   }
 
@@ -56,7 +58,7 @@ export class ClassInstance extends Special {
 
   /** An instance for which no field was given counts as false, like an empty map. */
   override get holds(): boolean {
-    return [...this.type.fields.keys()].some((name) => Object.hasOwn(this.#data, name));
+    return [...this.#fields()].some(({ name }) => Object.hasOwn(this.#data, name));
   }
 
   override print(out: PromptOutput): void {
@@ -69,11 +71,18 @@ export class ClassInstance extends Special {
 
   #collect(keyOf: (field: InstanceField) => string): ReadonlyMap<Value, Value> {
     const entries = new Map<Value, Value>();
-    for (const field of this.type.fields.values()) {
+    for (const field of this.#fields()) {
       const value = this.#valueOf(field);
       if (value !== undefined) entries.set(keyOf(field), value);
     }
     return entries;
+  }
+
+  #fields(): Iterable<InstanceField> {
+    const { dynamic, fields } = this.type;
+    if (!dynamic) return fields.values();
+    const others = Object.keys(this.#data).filter((name) => !fields.has(name));
+    return [...fields.values(), ...others.map(undeclared)];
   }
 
   #valueOf({ name, convert }: InstanceField): Value {
@@ -83,6 +92,15 @@ export class ClassInstance extends Special {
     this.#read.set(name, value);
     return value;
   }
+}
+
+function undeclared(name: string): InstanceField {
+  return { name, printed: name, convert: asIs };
+}
+
+/** Every JSON value is a value of templates as it is. */
+export function asIs(value: unknown): Value {
+  return value as Value;
 }
 
 /** A value of an enum: prints its alias, equals its real name. */

@@ -1,3 +1,5 @@
+import { codeOf } from '../base/invariant.ts';
+import { writeFault } from '../base/write-file.ts';
 import { processVariables, secretsOf, wantsColour } from '../config/environment.ts';
 import { Redactor } from '../logging/redactor.ts';
 
@@ -42,14 +44,27 @@ export function reportBug(terminal: Terminal, error: unknown): 1 {
 
 /**
  * The streams of this process. If a reader goes away (`svc check | head -1`), its output is lost, and a server that it
- * started keeps running.
+ * started keeps running. If results cannot be written for another reason, such as a full disk, the process reports it and ends
+ * with 1.
  */
 export function processTerminal(): Terminal {
-  return { out: outputOf(process.stdout), error: outputOf(process.stderr) };
+  const error = outputOf(process.stderr, () => {});
+  const out = outputOf(process.stdout, (fault) => {
+    error.write(`svc: the output cannot be written: ${writeFault(fault)}\n`);
+    process.once('exit', () => {
+      process.exitCode ||= 1;
+    });
+  });
+  return { out, error };
 }
 
-function outputOf(stream: NodeJS.WriteStream): TerminalStream {
-  stream.on('error', () => {});
+/** `failed` is called once, unless the reader only went away. */
+function outputOf(stream: NodeJS.WriteStream, failed: (fault: Error) => void): TerminalStream {
+  let hasFailed = false;
+  stream.on('error', (fault) => {
+    if (!hasFailed && codeOf(fault) !== 'EPIPE') failed(fault);
+    hasFailed = true;
+  });
   return {
     write: (text) => {
       if (stream.writable) stream.write(text);

@@ -1,5 +1,5 @@
 import type { LeaseRequest, ReturnedUnits } from './lease-desk.ts';
-import { MemoryLedger, SYSTEM_CLOCK, type Clock, type Grant, type Ledger, type Limit } from './ledger.ts';
+import { DAY_MS, MemoryLedger, SYSTEM_CLOCK, type Clock, type Grant, type Ledger, type Limit } from './ledger.ts';
 
 /** The way to the desk of the primary. */
 export interface LeaseSource {
@@ -143,8 +143,8 @@ export class Leases {
     const lease = this.#leases.get(limit.id);
     const leftMs = lease === undefined || limit.windowMs === undefined ? 0 : lease.endsAt - now;
     const isOver = limit.windowMs !== undefined && leftMs <= 0;
-    if (lease === undefined || isOver) return { remaining: limit.units, resetMs: limit.windowMs ?? 0 };
-    const resetMs = Number.isFinite(leftMs) ? leftMs : (limit.windowMs ?? 0);
+    if (lease === undefined || isOver) return { remaining: limit.units, resetMs: this.#newWindowMs(limit) };
+    const resetMs = Number.isFinite(leftMs) ? leftMs : this.#newWindowMs(limit);
     return { remaining: Math.min(limit.units, lease.remaining + lease.unspent), resetMs };
   }
 
@@ -169,6 +169,11 @@ export class Leases {
       if (now >= lease.endsAt || idle) this.#leases.delete(id);
       lease.used = false;
     }
+  }
+
+  /** The length of a window that begins now; 0 without a window. */
+  #newWindowMs({ windowMs = 0 }: Limit): number {
+    return windowMs === DAY_MS ? DAY_MS - (this.#clock.utcMs() % DAY_MS) : windowMs;
   }
 
   #giveBack(lease: Lease, recall?: number): void {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -108,4 +108,29 @@ test('--watch runs the tests again when a file changes, also after an error', as
   expect(timeless(output())).toContain('1 test: 0 passed, 1 failed, in 0 ms');
   child.kill('SIGINT');
   expect((await closed)[0]).toBe(1);
+});
+
+test('a report that cannot be written ends with an error before any call', async () => {
+  const cwd = temporaryFolder({
+    'svc_src/main.svc': personReader(provider, 'unwritable', SIMPLE),
+    '.env': `FAKE_KEY=${KEY}\n`,
+  });
+  expect(await runSvc(['test', '--out', 'missing/report.xml'], {}, cwd)).toMatchObject({
+    code: 2,
+    stderr: 'svc: --out: "missing/report.xml" cannot be written: its directory does not exist\n',
+  });
+  expect(provider.requests.filter(({ path }) => path.includes('unwritable'))).toEqual([]);
+});
+
+test.runIf(existsSync('/dev/full'))('output that cannot be written ends with 1', () => {
+  const cwd = temporaryFolder({});
+  const stdout = openSync('/dev/full', 'w');
+  const { status, stderr } = spawnSync(process.execPath, [MAIN, 'keys', 'create', 'a'], {
+    cwd,
+    stdio: ['ignore', stdout, 'pipe'],
+    encoding: 'utf8',
+  });
+  closeSync(stdout);
+  expect(status).toBe(1);
+  expect(stderr).toContain('svc: the output cannot be written: the disk is full\n');
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Limit } from '../../src/policy/ledger.ts';
+import { DAY_MS, type Limit } from '../../src/policy/ledger.ts';
 import { assertAsyncProperty } from '../support/assert-property.ts';
 import { LeaseSimulation, SimulatedRequest, type SimulatedWorker } from './lease-simulation.ts';
 
@@ -233,6 +233,15 @@ test('units that a call used beyond its estimate are missing afterwards', async 
   await simulation.deliverAll();
   expect(next.state).toBe('refused');
   expect(worker.leases.stateOf(limit)).toEqual({ remaining: 10, resetMs: MINUTE });
+});
+
+test('before the first call of a window, its limit ends with the day, or a whole window later', () => {
+  const simulation = new LeaseSimulation(1);
+  simulation.clock.now = 5 * DAY_MS + 1_000;
+  const leases = simulation.workers[0]?.leases;
+  const daily = { id: 'key:a cost_per_day', units: 7, windowMs: DAY_MS };
+  expect(leases?.stateOf(daily)).toEqual({ remaining: 7, resetMs: DAY_MS - 1_000 });
+  expect(leases?.stateOf(perMinute(9))).toEqual({ remaining: 9, resetMs: MINUTE });
 });
 
 test('while the primary does not answer, each worker keeps to its share of the limit', async () => {

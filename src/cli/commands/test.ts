@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Cancellation } from '../../base/cancellation.ts';
-import { messageOf } from '../../base/invariant.ts';
+import { writeFault } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { compileForTest } from '../../compiler/compile.ts';
@@ -63,12 +63,16 @@ class TestCommand {
   }
 
   async run(interrupts: Interrupts): Promise<ExitCode> {
-    const { record, replay } = this.#options;
+    const { out, record, replay } = this.#options;
     const { terminal } = this.#parts;
     if (replay !== undefined && !existsSync(replay)) return refuse(terminal, `--replay: "${replay}" does not exist`);
     if (record !== undefined) {
-      const failure = createDirectory(record);
+      const failure = faultOf(() => mkdirSync(record, { recursive: true }));
       if (failure !== undefined) return refuse(terminal, `--record: "${record}" cannot be written: ${failure}`);
+    }
+    if (out !== undefined && !this.#options.list) {
+      const failure = faultOf(() => appendFileSync(out, ''));
+      if (failure !== undefined) return refuse(terminal, `--out: "${out}" cannot be written: ${failure}`);
     }
     return this.#options.watch ? this.#watch(interrupts) : this.#runOnce(interrupts);
   }
@@ -239,11 +243,12 @@ function noTests(tests: readonly TestType[]): string {
   return `found no tests: none of the ${tests.length} in the definitions is selected. "svc test --list" lists them`;
 }
 
-function createDirectory(path: string): string | undefined {
+/** Returns why nothing can be written; undefined if `prepare` succeeds. */
+function faultOf(prepare: () => void): string | undefined {
   try {
-    mkdirSync(path, { recursive: true });
+    prepare();
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return writeFault(error);
   }
 }

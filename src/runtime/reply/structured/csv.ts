@@ -38,7 +38,8 @@ interface Table {
 export function csvValues(text: string): readonly ReplyNode[] {
   const fence = FENCE.exec(text)?.[1];
   const lines = linesOf(fence ?? text);
-  const tables = CELLS.map((cell) => tableOf(rowsOf(lines, cell), fence !== undefined));
+  const inFence = fence !== undefined;
+  const tables = CELLS.map((cell) => tableOf(rowsOf(lines, cell, inFence), inFence));
   const [table] = tables.toSorted((a, b) => b.whole - a.whole);
   if (table === undefined || table.rows.length === 0) return [];
   const { header, rows } = table;
@@ -58,8 +59,14 @@ function linesOf(text: string): readonly { readonly text: string; readonly start
   );
 }
 
-function rowsOf(lines: ReturnType<typeof linesOf>, cell: RegExp): readonly Row[] {
-  return lines.map(({ text, startsParagraph }) => ({ cells: cellsOf(text, cell), startsParagraph }));
+/** The bullet or number of a list item, whose commas separate no cells: `- 1,000`. After it, a cell can be empty (`- , 5`). */
+const ITEM = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]) +(?![ ,;\t])/u;
+
+function rowsOf(lines: ReturnType<typeof linesOf>, cell: RegExp, inFence: boolean): readonly Row[] {
+  return lines.map(({ text, startsParagraph }) => {
+    const isItem = !inFence && ITEM.test(text);
+    return { cells: isItem ? [text] : cellsOf(text, cell), startsParagraph };
+  });
 }
 
 /** Returns the cells of a line; the line itself if its quotes are not those of CSV. */

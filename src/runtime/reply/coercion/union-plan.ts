@@ -233,9 +233,9 @@ class MemberChoice {
   isOpen = false;
 }
 
-/** True for a spelling of null without quotes in an object or a list. */
+/** True for a spelling of null, or YAML's `~`, without quotes in an object or a list. */
 function isBareNull(node: ReplyNode): boolean {
-  return (node.repairs & REPAIR.unquotedValue) !== 0 && isNullWord(node.text);
+  return (node.repairs & REPAIR.unquotedValue) !== 0 && (node.text === '~' || isNullWord(node.text));
 }
 
 /** True for a word for nothing that no member of the union takes as it is. */

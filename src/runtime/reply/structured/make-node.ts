@@ -50,8 +50,8 @@ function unquoted(text: string): string | undefined {
   return inner.replaceAll(String.raw`\"`, '"').replaceAll(`\\${quote}`, quote);
 }
 
-/** An empty cell, or the dash in its place: null, or the text of a string that cannot be null. */
-const BLANK = /^(?:|-{1,3}|[–—])$/u;
+/** An empty cell, the dash in its place, or YAML's `~`: null, or the text of a string that cannot be null. */
+const BLANK = /^(?:|-{1,3}|[–—~])$/u;
 
 /** Returns the number, bool, null or string that a text without quotes states. */
 export function bareNode(text: string): ReplyNode {

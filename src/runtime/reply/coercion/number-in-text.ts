@@ -29,6 +29,8 @@ const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
 /** `2 1/2` */
 const MIXED = /^(\d+)\s+(\d+)\s*\/\s*(\d+)$/u;
 const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
+/** A decimal comma with or without quotes: no group of thousands begins with zero, and `0,5` can be two members. */
+const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
 
 /** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
 export function findNumber(source: string, context: NumberContext): FoundNumber | undefined {
@@ -133,7 +135,7 @@ function wholeNumber(text: string, { decimals, quoted }: NumberContext): string 
   if (fraction !== null) return finite(Number(fraction[1]) / Number(fraction[2]));
   const [, whole, part, of] = (decimals ? MIXED.exec(text) : null) ?? [];
   if (whole !== undefined) return finite(Number(whole) + Number(part) / Number(of));
-  if (decimals && quoted && DECIMAL_COMMA.test(text)) return numberOf(text.replace(',', '.'));
+  if (decimals && (quoted ? DECIMAL_COMMA : BELOW_ONE).test(text)) return numberOf(text.replace(',', '.'));
   const words = withoutDecoration(text).toLowerCase();
   const rating = decimals ? undefined : wordRating(words);
   return rating ?? numberOfWords(words.replace(STATED, ''));
@@ -260,17 +262,20 @@ const UNITS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Returns a number without the marks between its thousands; undefined for a date, a version, or a list of numbers. */
+/**
+ * Returns a number without the marks between its thousands, of which the first group never begins with zero; undefined for
+ * a date, a version, or a list of numbers.
+ */
 function plainDigits(text: string, commaIsPoint: boolean): string | undefined {
   if (/^(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/iu.test(text)) return text;
-  if (/^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/u.test(text) || /^\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d+)?$/u.test(text)) {
+  if (/^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/u.test(text) || /^[1-9]\d?(?:,\d{2})+,\d{3}(?:\.\d+)?$/u.test(text)) {
     return text.replaceAll(',', '');
   }
-  if (/^\d{1,3}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:\.\d+)?$/u.test(text)) return text.replace(/[^\d.]/gu, '');
-  if (/^\d{1,3}(?:[ \u00a0\u2009\u202f'’.]\d{3})+,\d+$/u.test(text)) {
+  if (/^[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:\.\d+)?$/u.test(text)) return text.replace(/[^\d.]/gu, '');
+  if (/^[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’.]\d{3})+,\d+$/u.test(text)) {
     return text.replace(/[^\d,]/gu, '').replace(',', '.');
   }
-  return commaIsPoint && /^\d+,\d{1,2}$/u.test(text) ? text.replace(',', '.') : undefined;
+  return commaIsPoint && /^(?:\d+,\d{1,2}|0,\d+)$/u.test(text) ? text.replace(',', '.') : undefined;
 }
 
 // --- the words and signs next to a number ----------------------------------------------------------------------------

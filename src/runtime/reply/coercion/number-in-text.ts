@@ -1,6 +1,7 @@
 import { jsonNumberOf } from '../text/json-number.ts';
 import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
 import { withoutDecoration } from './folding.ts';
+import { ANY_SCALE, scaleOf } from './number-scales.ts';
 import { numberOfWords } from './number-words.ts';
 import { spend } from './step-budget.ts';
 
@@ -34,7 +35,8 @@ const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
 
 /** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
 export function findNumber(source: string, context: NumberContext): FoundNumber | undefined {
-  const raw = withExponents(source.trimStart().replace(UNDERSCORES, '$2').replace(LONG_MINUS, '-'));
+  const signed = source.trimStart().replace(UNDERSCORES, '$2').replace(LONG_MINUS, '-').replace(SPACED_MINUS, '-');
+  const raw = withExponents(signed);
   const trimmed = raw.length > MAX_WHOLE ? '' : asciiDigits(raw.trim().replace(/,+$/u, ''));
   if (!context.decimals && POINT_OR_COMMA.test(trimmed)) return undefined;
   if (LIST.test(trimmed)) return undefined;
@@ -80,6 +82,8 @@ const SCALE_WORDS: Readonly<Record<string, number>> = { five: 5, ten: 10 };
 
 /** A dash as the sign of the first number. */
 const LONG_MINUS = /^[–‒—﹣－](?=[$€£]?[\d.])/u;
+/** A dash and a space before nothing but a number, perhaps with a sign after it. Before words, the dash can be a bullet. */
+const SPACED_MINUS = /^[–‒—−﹣－]\s(?=[$€£]?\.?\d[\d.,]*(?:\s?[%€$£]|\s?°\s?[CFK]?)?\s*$)/u;
 
 /** Replaces full-width digits by ASCII digits. */
 function asciiDigits(text: string): string {
@@ -200,7 +204,7 @@ const NEARBY = 40;
 
 /** A sign, a currency and a leading point, which no letter or digit precedes. */
 const PREFIX = /(?:(?<![\p{L}\p{N}_)])[+\-−](?=[\s$€£¥₹.]*$)(?!\s))?(?:[$€£¥₹]\s?)?[+\-−]?(?:(?<![\p{L}\p{N}.])\.)?$/u;
-const SUFFIX = /^\s?[%€£$¥₹](?![\p{L}\p{N}])|^\s(?:hundred|thousand|million|billion|trillion|dozen|lakh|crore)\b/iu;
+const SUFFIX = new RegExp(String.raw`^\s?[%€£$¥₹](?![\p{L}\p{N}])|^\s(?:${ANY_SCALE})(?![\p{L}\p{N}_])`, 'iu');
 
 function valueOf(prefix: string, word: string, suffix: string): string | undefined {
   const money = /[$€£¥₹]/u.test(prefix + suffix);
@@ -210,19 +214,8 @@ function valueOf(prefix: string, word: string, suffix: string): string | undefin
   if (body === undefined) return undefined;
   const digits = plainDigits(point + body.digits, money || suffix.includes('%'));
   if (digits === undefined) return undefined;
-  return scaled(sign + digits, body.scale * (SCALES[suffix.trim().toLowerCase()] ?? 1));
+  return scaled(sign + digits, body.scale * (scaleOf(suffix.trim()) ?? 1));
 }
-
-const SCALES: Readonly<Record<string, number>> = {
-  hundred: 100,
-  dozen: 12,
-  thousand: 1e3,
-  lakh: 1e5,
-  million: 1e6,
-  crore: 1e7,
-  billion: 1e9,
-  trillion: 1e12,
-};
 
 function scaled(text: string, scale: number): string | undefined {
   const number = numberOf(text);

@@ -5,6 +5,7 @@ import type { ReplyPart, Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { structuredValues } from './structured/structured-text.ts';
 import { NOTHING_AROUND } from './surroundings.ts';
+import { isStripped } from './text/reply-node.ts';
 
 /*
  * Two other readings of a reply that is more than JSON: without the frames around its JSON, and as structured text without
@@ -25,6 +26,8 @@ export function judgeUnframed(
   const judgement = judge(unframed.text);
   const { outcome } = judgement;
   if (!outcome.ok || !isKept(outcome) || isText(outcome)) return undefined;
+  const node = judgement.choice.best?.part.node;
+  if (node !== undefined && isStripped(node)) return undefined; // The placeholder `{{ name }}`.
   const frames = unframed.frames.map((detail) => ({ flag: 'frame', path: '', detail }));
   const choice = throughout(judgement.choice, text.length);
   return { ...judgement, choice, outcome: outcome.as(outcome.score, outcome.marks, [...frames, ...outcome.flags]) };

@@ -2,7 +2,7 @@ import { parseJson } from '../../../base/json.ts';
 import { settleBareToken } from '../text/bare-reader.ts';
 import { skipSpace } from '../text/characters.ts';
 import { linkedText } from '../text/links.ts';
-import { ReplyNode, stringNode } from '../text/reply-node.ts';
+import { isStripped, ReplyNode, stringNode } from '../text/reply-node.ts';
 import { Scanner } from '../text/scanner.ts';
 import { TreeSink } from '../text/tree-sink.ts';
 
@@ -47,8 +47,13 @@ function unquoted(text: string): string | undefined {
   if (inner === undefined || /^["'“‘«]|(?<!\\)["'”’»]$/u.test(inner)) return undefined;
   // In `"a" and "b"`, the first quote inside ends a quotation.
   if (quote === '"' && /^[^"\\]*[^\s"(\\]"/u.test(inner) && inner.split('"').length % 2 === 1) return undefined;
+  if (quote !== '"' && CLOSES_AND_OPENS.test(inner.replaceAll(APOSTROPHE, ''))) return undefined;
   return inner.replaceAll(String.raw`\"`, '"').replaceAll(`\\${quote}`, quote);
 }
+
+const APOSTROPHE = /(?<=[\p{L}\p{N}])['’](?=[\p{L}\p{N}])/gu;
+/** In `'a' and 'b'`, the first quote inside ends a quotation, and the next one begins another. */
+const CLOSES_AND_OPENS = /^[^'’‘”“»«]*[^\s('’‘”“»«\\]['’”»][^'’‘”“»«]*(?:(?<=[\s(,[/])['‘]|[“«])\S/u;
 
 /** An empty cell, the dash in its place, or YAML's `~`: null, or the text of a string that cannot be null. */
 const BLANK = /^(?:|-{1,3}|[–—~])$/u;
@@ -70,12 +75,14 @@ function decoded(text: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Returns the value of a text that is one object or list; undefined if it is not. */
+/** Returns the value of a text that is one object or list; undefined if it is not, such as the placeholder `{name}`. */
 export function jsonOf(text: string): ReplyNode | undefined {
   const sink = new TreeSink();
   const scanner = new Scanner(sink);
   const end = scanner.read(text, 0, true);
-  return sink.root?.complete === true && skipSpace(text, end) === text.length ? sink.root : undefined;
+  const { root } = sink;
+  if (root?.complete !== true || skipSpace(text, end) !== text.length) return undefined;
+  return root.kind === 'object' && isStripped(root) ? undefined : root;
 }
 
 /** The most pairs of marks around each other that are removed: bold, italic, struck, code. */

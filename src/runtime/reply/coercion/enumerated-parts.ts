@@ -15,11 +15,15 @@ export function splitParts(node: ReplyNode): readonly ReplyNode[] {
   return texts.filter((text) => text !== '').map((text) => scalarNode(text));
 }
 
-/** Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. */
+/**
+ * Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. The number of a
+ * single line can belong to its text: `1. FC Köln`.
+ */
 export function listLinesOf(node: ReplyNode): readonly ReplyNode[] | undefined {
   if (node.kind !== 'string' || node.text.length > MAX_LINES_TEXT || !MARKER.test(node.text)) return undefined;
   const lines = node.text.trim().split('\n');
   const markers = lines.map((line) => MARKER.exec(line));
+  if (lines.length === 1 && !BULLET.test(node.text)) return undefined;
   const isList = markers.every((marker, at) => marker !== null && isNext(marker[1] ?? '', markers[0]?.[1] ?? '', at));
   return isList ? lines.map((line, at) => stringNode(line.slice(markers[at]?.[0].length).trim())) : undefined;
 }
@@ -117,6 +121,7 @@ const WORD = String.raw`(?:[^\s,.;:!?"'()[\]{}<>=]|(?<=\p{L})'(?=\p{Lu}|\p{Ll}{3
 const ENUMERATION = new RegExp(String.raw`^\s*${WORD}(?: ${WORD}){0,3}(?:,\s*${WORD}(?: ${WORD}){0,4}){1,60}\s*$`, 'u');
 
 const MAX_LINES_TEXT = 100_000;
+const BULLET = /^\s*[-*•]\s+(?=[^\s\d])/u;
 const MARKER = /^\s*([-*+•]|\d{1,4}[.)])\s+(?=\S)/u;
 
 /** True if the marker of the line at this position continues the list whose first marker is `first`. */

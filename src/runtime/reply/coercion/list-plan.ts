@@ -222,10 +222,10 @@ export class ListPlan extends Plan {
     const lines = element.takesText ? listLinesOf(node) : undefined;
     const words = element.takesText && lines === undefined ? namesIn(node) : [];
     const parts = element.takesText ? (lines ?? words) : splitParts(node);
-    if (parts.length < 2) return undefined;
+    if (parts.length < (lines === undefined ? 2 : 1)) return undefined;
     const whole = parts.map((part) => element.coerce(part));
     const outcomes = element.takesText || whole.every(isWholePart) ? whole : inSentence(node, element);
-    if (outcomes.length < 2 || !outcomes.every(isWholePart)) return undefined;
+    if (outcomes.length === 0 || !outcomes.every(isWholePart)) return undefined;
     const writer = new ValueWriter();
     writer.score = 1;
     writer.flag(words.length > 0 ? ENUMERATED : 'separated', '');

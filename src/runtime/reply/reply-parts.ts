@@ -17,6 +17,7 @@ import {
 import type { Candidate, FenceBody } from './text/candidate-finder.ts';
 import { MAX_REPLY_DEPTH, type ReplyNode } from './text/reply-node.ts';
 import { fenceBody, scalarNode } from './text/whole-text.ts';
+import { hasItems, isInItem } from './values-in-lines.ts';
 
 /** A part of a reply that can be the answer, and what it becomes. Offsets count from the start of the reply. */
 export interface ReplyPart extends Surroundings {
@@ -104,7 +105,8 @@ class PartReader {
 
   read(): ReplyParts {
     const { candidates, gaveUp } = this.#found;
-    const brackets = new Set(this.#candidates.filter((each) => isBracketInProse(this.#text, this.#placed(each, 0))));
+    const hasTextItems = this.#type.hasTextItems && hasItems(this.#text);
+    const brackets = new Set(this.#candidates.filter((each) => this.#isInProse(each, hasTextItems)));
     const likely = this.#candidates.filter((each) => !brackets.has(each));
     const values = likely.flatMap((candidate, index) =>
       this.#valuePart(candidate, likely[index - 1]?.to ?? 0, likely[index + 1]?.from),
@@ -119,6 +121,11 @@ class PartReader {
       answerFrom: this.#found.thoughtsEnd,
       gaveUp,
     };
+  }
+
+  #isInProse(candidate: Candidate<ReplyNode>, hasTextItems: boolean): boolean {
+    if (isBracketInProse(this.#text, this.#placed(candidate, 0))) return true;
+    return hasTextItems && candidate.fence === 0 && isInItem(this.#text, candidate);
   }
 
   // --- objects and lists -----------------------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ export interface ReplyType {
   readonly hasLabels: boolean;
   /** The type is a list of lists or a union with one: `[1, 2]` can be one of several rows. */
   readonly hasRows: boolean;
+  /** The type is a list of strings or a union with one: text with bullets is a value. */
+  readonly hasTextItems: boolean;
 }
 
 export function describeReplyType(type: Type, definitions: DefinitionIndex, plan: Plan): ReplyType {
@@ -37,17 +39,18 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex, plan
     nullable,
     hasList: kinds.has('list'),
     hasLabels: isOfLabels(type, definitions),
-    hasRows: isListOfLists(type, definitions),
+    hasRows: isListOf('list', type, definitions),
+    hasTextItems: isListOf('string', type, definitions),
   };
 }
 
-function isListOfLists(type: Type, definitions: DefinitionIndex): boolean {
-  if (type.kind === 'union') return type.members.some((member) => isListOfLists(member, definitions));
+function isListOf(kind: Type['kind'], type: Type, definitions: DefinitionIndex): boolean {
+  if (type.kind === 'union') return type.members.some((member) => isListOf(kind, member, definitions));
   if (type.kind !== 'list') return false;
   const kinds = new Set<string>();
   collectKinds(type.element, definitions, kinds);
   kinds.delete('null');
-  return kinds.size === 1 && kinds.has('list');
+  return kinds.size === 1 && kinds.has(kind);
 }
 
 function isOfLabels(type: Type, definitions: DefinitionIndex): boolean {

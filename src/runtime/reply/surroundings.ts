@@ -51,7 +51,8 @@ const MARKS_AFTER = /^(?:[\s`*_.,;!)"'>|\]}]|<\/?[\w|]+>)*$/u;
 /** A label ends in a colon; the number of an item can follow. */
 const ENDS_LABEL = /[:=：](?:\s*\d{1,3}[.)])?\W*$/u;
 
-function placeBetween(before: string, after: string): Place {
+/** Returns the place of a value between these parts of its lines. */
+export function placeBetween(before: string, after: string): Place {
   if (!MARKS_AFTER.test(after)) return 'sentence';
   if (MARKS_BEFORE.test(before)) return 'alone';
   return ENDS_LABEL.test(before) ? 'label' : 'sentence';

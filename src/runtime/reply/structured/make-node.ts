@@ -92,9 +92,15 @@ const MAX_MARKS = 4;
 export function withoutEmphasis(raw: string): string {
   let text = raw.trim();
   for (let mark = 0; mark < MAX_MARKS; mark += 1) {
-    const inner = EMPHASIS.exec(text)?.[2];
-    if (inner === undefined || inner.includes('**')) break;
+    const [, sign = '', inner] = EMPHASIS.exec(text) ?? [];
+    if (inner === undefined || inner.includes('**') || endsInside(inner, sign)) break;
     text = inner.trim();
   }
   return text;
+}
+
+/** True if one of the marks ends words inside: in `` `a` calls `b` ``, the marks are around two parts. */
+function endsInside(inner: string, mark: string): boolean {
+  const parts = inner.split(mark);
+  return parts.some((part, at) => /\S$/u.test(part.slice(-2)) && /^[\s,.;:]/u.test(parts[at + 1] ?? ''));
 }

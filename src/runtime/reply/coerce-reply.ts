@@ -10,13 +10,13 @@ import { FastPath } from './fast-path/fast-path.ts';
 import { joinBatches } from './frames/pieces.ts';
 import { checkedLines, finalVersion } from './chosen-lines.ts';
 import { openPrefilled } from './frames/missing-marks.ts';
-import { judgeStructured, judgeUnframed, throughout } from './other-readings.ts';
+import { judgeAround, judgeStructured, judgeUnframed, throughout } from './other-readings.ts';
 import { readParts, tooDeep, type ReplyPart, type ReplyParts, type RankedPart } from './reply-parts.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CERTAIN_REPAIRS, stringNode } from './text/reply-node.ts';
 import { fencedString, scalarNode } from './text/whole-text.ts';
-import { hasItems, isInItem } from './values-in-lines.ts';
+import { areMembers, hasItems, isInItem } from './values-in-lines.ts';
 
 /**
  * Coerces a whole reply. The fast path takes most replies; for the others, every part of the reply that can be the answer
@@ -74,7 +74,8 @@ export function coerceString(text: string, type: ReplyType): CoercionOutcome {
 
 /** True for a value that can be a part of a line of structured text, which the tolerant parser compares with the whole text. */
 function isInLine(text: string, value: CueSpan, type: ReplyType): boolean {
-  return type.hasTextItems && isInItem(text, value) && hasItems(text);
+  if (type.hasTextItems && isInItem(text, value) && hasItems(text)) return true;
+  return !type.takesText && areMembers(text, [value], (key) => type.plan.hasField(key));
 }
 
 function fastPathOf(text: string, { plan }: ReplyType): FastPath {
@@ -122,6 +123,8 @@ function judgeText(text: string, type: ReplyType): Judgement {
     const corrected = judgeCorrected(text, judgement, type) ?? judgeApplied(text, judgement, type);
     if (corrected !== undefined) return corrected;
   }
+  const around = judgeAround(text, judgement, type);
+  if (around !== undefined) return around;
   const settled = isSettled(judgement, text, type);
   const version = isAnswer(judgement) ? undefined : judgeFinalVersion(text, judgement, type);
   if (version !== undefined) return version;

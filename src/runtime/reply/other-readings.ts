@@ -1,11 +1,12 @@
 import { chooseOutcome, type Choice, type Judgement } from './choose-part.ts';
-import { isKept, isText, MARK, type CoercionOutcome } from './coercion/outcome.ts';
+import { isKept, isText, lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import { unframe } from './frames/unframe.ts';
 import type { ReplyPart, Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { structuredValues } from './structured/structured-text.ts';
 import { NOTHING_AROUND } from './surroundings.ts';
-import { isStripped } from './text/reply-node.ts';
+import { isStripped, type ReplyNode } from './text/reply-node.ts';
+import { areMembers } from './values-in-lines.ts';
 
 /*
  * Two other readings of a reply that is more than JSON: without the frames around its JSON, and as structured text without
@@ -53,6 +54,39 @@ export function judgeStructured(text: string, type: ReplyType): Judgement | unde
   const choice = chooseOutcome(read, text, type);
   if (choice.best === undefined || choice.refusal !== undefined) return undefined;
   return { outcome: choice.best.value, read, choice, ofThoughts: false };
+}
+
+/**
+ * Judges the structured text around the values of a reply, if all of them are members of its keys. Returns undefined if it
+ * does not match as well as the value alone, with two fields or more.
+ */
+export function judgeAround(
+  text: string,
+  { outcome, choice, read }: Judgement,
+  type: ReplyType,
+): Judgement | undefined {
+  const { best } = choice;
+  if (type.takesText || best === undefined || !outcome.ok) return undefined;
+  const hasField = (key: string) => type.plan.hasField(key);
+  const values = read.values.filter(({ from }) => from >= read.answerFrom);
+  if (values.length === 0 || !areMembers(text, values, hasField)) return undefined;
+  const around = judgeStructured(text.slice(read.answerFrom), type);
+  const whole = around?.choice.best;
+  if (whole?.part.node.kind !== 'object' || !isAsGood(whole.value, best.value)) return undefined;
+  const fields = fieldsIn(whole.part.node, hasField);
+  return fields >= 2 && fields >= fieldsIn(best.part.node, hasField) ? around : undefined;
+}
+
+/** True for a value that loses no more than another one, and does not display JSON as a string. */
+function isAsGood(value: CoercedValue, other: CoercedValue): boolean {
+  const isLess = value.losses.dropped + value.losses.defaulted > other.losses.dropped + other.losses.defaulted;
+  return !isLess && lossOf(value) <= lossOf(other) && !value.flags.some(({ flag }) => flag === 'to-string');
+}
+
+/** The number of fields in an object, or in the largest object of a list. */
+function fieldsIn({ kind, items, keys }: ReplyNode, hasField: (key: string) => boolean): number {
+  if (kind === 'list') return items.reduce((most, { keys: inner }) => Math.max(most, inner.filter(hasField).length), 0);
+  return keys.filter(hasField).length;
 }
 
 function named(outcome: CoercionOutcome, detail: string): CoercionOutcome {

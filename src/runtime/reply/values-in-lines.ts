@@ -1,4 +1,4 @@
-import { lineAfter, lineBefore, roleInSentence, type CueSpan } from './cues.ts';
+import { lineAfter, lineBefore, roleInSentence, roleOfLabel, type CueSpan } from './cues.ts';
 import { placeBetween } from './surroundings.ts';
 
 /*
@@ -24,4 +24,49 @@ export function isInItem(text: string, { from, to }: CueSpan): boolean {
   const words = before.slice(marker.length);
   const after = lineAfter(text, to);
   return placeBetween(words, after) === 'sentence' && roleInSentence(words, after) !== 'answer';
+}
+
+// --- as members of keys ------------------------------------------------------------------------------------------------
+
+/** A key at the beginning of a line, perhaps after a bullet, with its colon; emphasis can end before or after that. */
+const KEY =
+  /^[ \t]*(?:[-*+•][ \t]+)?[*_`"]{0,3}([\p{L}_$][\p{L}\p{N}_$ -]{0,60}?)[*_`"]{0,3}[ \t]{0,8}:[*_]{0,2}(?=\s|$)[ \t]*/u;
+
+/**
+ * True if every value is the member of a key that is a field, or of a list below such a key. The label of an answer is not a
+ * key. `isField`: the test for the keys.
+ */
+export function areMembers(text: string, values: readonly CueSpan[], isField: (key: string) => boolean): boolean {
+  if (!values.every((value) => isAfterMark(text, value))) return false;
+  let start = 0;
+  let next = 0;
+  /** The indent of the key above. */
+  let above = Infinity;
+  for (const line of text.split('\n')) {
+    const [head, key] = keyOf(line);
+    const isMember = key !== undefined && isField(key);
+    const indent = line.length - line.trimStart().length;
+    const isBelow = indent > above || (indent === above && key === undefined && MARKER.test(line));
+    const end = start + line.length;
+    for (let value = values[next]; value !== undefined && value.from <= end; value = values[next]) {
+      if (!isMember && !isBelow) return false;
+      next += 1;
+    }
+    if (!isBelow && line.trim() !== '') above = isMember && head.length === line.length ? indent : Infinity;
+    start = end + 1;
+  }
+  return true;
+}
+
+/** True for a value on one line with only a key or a marker before it. */
+function isAfterMark(text: string, { from, to }: CueSpan): boolean {
+  const before = lineBefore(text, from);
+  const head = keyOf(before)[0] || (MARKER.exec(before)?.[0] ?? '');
+  return before.slice(head.length).trim() === '' && !text.slice(from, to).includes('\n');
+}
+
+/** Returns the beginning of a line up to its value, and its key. */
+function keyOf(line: string): readonly [head: string, key: string | undefined] {
+  const [head = '', key] = KEY.exec(line) ?? [];
+  return key === undefined || roleOfLabel(head) === 'answer' ? ['', undefined] : [head, key.trim()];
 }

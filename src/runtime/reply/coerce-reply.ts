@@ -5,7 +5,7 @@ import { coercionError, type CoercionError } from './coercion/coercion-error.ts'
 import { describeFlags, lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
 import { StepBudget } from './coercion/step-budget.ts';
 import { isAddition, isPartOf, statedCorrection } from './corrections.ts';
-import { HAS_WORD, type CueSpan } from './cues.ts';
+import { HAS_WORD } from './cues.ts';
 import { FastPath } from './fast-path/fast-path.ts';
 import { joinBatches } from './frames/pieces.ts';
 import { checkedLines, finalVersion } from './chosen-lines.ts';
@@ -16,7 +16,6 @@ import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.
 import type { ReplyType } from './reply-type.ts';
 import { CERTAIN_REPAIRS, stringNode } from './text/reply-node.ts';
 import { fencedString, scalarNode } from './text/whole-text.ts';
-import { areMembers, hasItems, isInItem } from './values-in-lines.ts';
 
 /**
  * Coerces a whole reply. The fast path takes most replies; for the others, every part of the reply that can be the answer
@@ -61,8 +60,9 @@ function coerceText(text: string, type: ReplyType, fastPath?: FastPath): Coercio
 }
 
 function coerceOnFastPath(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
-  if (!type.hasComposite || type.asString !== 'no') return undefined;
-  return (fastPath ?? fastPathOf(text, type)).finish(text, (value) => isInLine(text, value, type));
+  return type.hasComposite && type.asString === 'no'
+    ? (fastPath ?? fastPathOf(text, type)).finish(text, type)
+    : undefined;
 }
 
 export function coerceString(text: string, type: ReplyType): CoercionOutcome {
@@ -70,12 +70,6 @@ export function coerceString(text: string, type: ReplyType): CoercionOutcome {
   const inFence = fencedString(text);
   const node = inFence === undefined ? scalarNode(text, true) : stringNode(inFence);
   return type.plan.coerce(node.kind === 'null' ? node : stringNode(node.text));
-}
-
-/** True for a value that can be a part of a line of structured text, which the tolerant parser compares with the whole text. */
-function isInLine(text: string, value: CueSpan, type: ReplyType): boolean {
-  if (type.hasTextItems && isInItem(text, value) && hasItems(text)) return true;
-  return !type.takesText && areMembers(text, [value], (key) => type.plan.hasField(key));
 }
 
 function fastPathOf(text: string, { plan }: ReplyType): FastPath {

@@ -1,9 +1,16 @@
 import { lineAfter, lineBefore, roleInSentence, roleOfLabel, type CueSpan } from './cues.ts';
+import type { ReplyType } from './reply-type.ts';
 import { placeBetween } from './surroundings.ts';
 
 /*
  * Values that are only a part of a line of structured text: of the prose of an item, or the member of a key.
  */
+
+/** True for a value that can be a part of a line of structured text, which the tolerant parser compares with the whole text. */
+export function isInLine(text: string, value: CueSpan, type: ReplyType): boolean {
+  if (type.hasTextItems && isInItem(text, value) && hasItems(text)) return true;
+  return !type.takesText && areMembers(text, [value], (key) => type.plan.hasField(key));
+}
 
 // --- in the items of a list --------------------------------------------------------------------------------------------
 

@@ -245,7 +245,7 @@ function takesAsTolerant(reply: string, type: ReplyType, lengths: readonly numbe
   const expected = tolerant(reply, type);
   const atOnce = new FastPath(plan);
   atOnce.push(reply);
-  const read = atOnce.finish(reply);
+  const read = atOnce.finish(reply, type);
   if (read !== undefined) expectSame(read, expected);
   const fastPath = new FastPath(plan);
   const partials = new TolerantPartials(type);
@@ -258,7 +258,7 @@ function takesAsTolerant(reply: string, type: ReplyType, lengths: readonly numbe
     last = fastPath.show() ?? last;
     expect(last).toBe(lastTolerant);
   }
-  const end = fastPath.finish(reply);
+  const end = fastPath.finish(reply, type);
   if (end !== undefined) expectSame(end, expected);
   return read !== undefined;
 }

@@ -1,9 +1,11 @@
 import { CoercedValue } from '../coercion/outcome.ts';
 import { mayCorrect } from '../corrections.ts';
-import { isMadeUp, type CueSpan } from '../cues.ts';
+import { isMadeUp } from '../cues.ts';
 import { openPrefilled } from '../frames/missing-marks.ts';
 import { isBracketInProse, nullLines } from '../surroundings.ts';
+import type { ReplyType } from '../reply-type.ts';
 import { mayBeTemplate } from '../template-values.ts';
+import { isInLine } from '../values-in-lines.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
@@ -46,11 +48,8 @@ export class FastPath {
     return this.#sink.show();
   }
 
-  /**
-   * Returns the value after the last delta; undefined leaves the reply to the tolerant parser. `text`: the whole reply. `isInLine`: the test for a value that is only a
-   * part of a line of structured text.
-   */
-  finish(text: string, isInLine: (value: CueSpan) => boolean = () => false): CoercedValue | undefined {
+  /** Returns the value after the last delta; undefined leaves the reply to the tolerant parser. `text`: the whole reply. */
+  finish(text: string, type: ReplyType): CoercedValue | undefined {
     this.#finder.finish();
     const { candidates, fences, gaveUp, thoughtsEnd } = this.#finder;
     const candidate = candidates[0];
@@ -69,7 +68,7 @@ export class FastPath {
       return undefined;
     if (place !== undefined && (mayCorrect(text, to) || isMadeUp(text, candidate, true))) return undefined;
     if (place !== undefined && openPrefilled(text.slice(thoughtsEnd)) !== undefined) return undefined;
-    if (place !== undefined && isInLine(candidate)) return undefined;
+    if (place !== undefined && isInLine(text, candidate, type)) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }

@@ -46,8 +46,15 @@ export function findNumber(source: string, context: NumberContext): FoundNumber 
   if (stars !== undefined) return starNumber(stars, context);
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
   if (other !== undefined) return { text: other, exact: false, cued: false };
-  return numberInside(context.decimals ? searchedPart(raw) : withoutScales(searchedPart(raw)));
+  if (!context.decimals) return numberInside(withoutScales(searchedPart(raw)));
+  return numberInside(COMMA_AND_UNIT.test(trimmed) ? trimmed.replace(',', '.') : searchedPart(raw));
 }
+
+/** A number with a decimal comma and its unit, one word after perhaps a scale: `-4,5 °C`, `2,5 Mio. Euro`. */
+const COMMA_AND_UNIT = new RegExp(
+  String.raw`^[+\-−]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))\s?(?:(?:${ANY_SCALE})\.?\s)?[\p{L}°%‰€$£¥][\p{L}²³/·.]{0,19}$`,
+  'iu',
+);
 
 function starNumber(text: string, { decimals }: NumberContext): FoundNumber | undefined {
   return text === 'none' || (!decimals && text.includes('.')) ? undefined : { text, exact: false, cued: false };
@@ -82,7 +89,7 @@ const SCALE_WORDS: Readonly<Record<string, number>> = { five: 5, ten: 10 };
 
 /** A dash as the sign of the first number. */
 const LONG_MINUS = /^[–‒—﹣－](?=[$€£]?[\d.])/u;
-/** A dash and a space before nothing but a number, perhaps with a sign after it. Before words, the dash can be a bullet. */
+/** A dash and a space before nothing but a number, perhaps with `%`, `°C` or a currency. Before words, it can be a bullet. */
 const SPACED_MINUS = /^[–‒—−﹣－]\s(?=[$€£]?\.?\d[\d.,]*(?:\s?[%€$£]|\s?°\s?[CFK]?)?\s*$)/u;
 
 /** Replaces full-width digits by ASCII digits. */

@@ -18,8 +18,8 @@ export function cpuMicrosOf(root: number): number {
 
 /**
  * Returns the user and system time of processes in microseconds: the sum of `/proc/<pid>/task/<tid>/schedstat`. Measures spans of less
- * than a second, for which the ticks of `/proc/<pid>/stat` are too coarse. A thread that ends takes its whole time out of the sum, so a
- * difference over that span is too small.
+ * than a second, for which the ticks of `/proc/<pid>/stat` are too coarse. A thread that ends takes its whole time out of the sum, so the
+ * difference over a span in which a thread ends is too small.
  */
 export function fineCpuMicrosOf(pids: readonly number[]): number {
   let nanos = 0;

@@ -44,8 +44,8 @@ export function reportBug(terminal: Terminal, error: unknown): 1 {
 
 /**
  * The streams of this process. If a reader goes away (`svc check | head -1`), its output is lost, and a server that it
- * started keeps running. If results cannot be written for another reason, such as a full disk, the process reports it and ends
- * with 1.
+ * started keeps running. If results cannot be written for another reason, such as a full disk, the process reports it and exits
+ * with code 1, unless it already has another failure code.
  */
 export function processTerminal(): Terminal {
   const error = outputOf(process.stderr, () => {});
@@ -58,7 +58,7 @@ export function processTerminal(): Terminal {
   return { out, error };
 }
 
-/** `failed` is called once, unless the reader only went away. */
+/** Calls `failed` with the first error, unless that error is EPIPE: the reader went away. */
 function outputOf(stream: NodeJS.WriteStream, failed: (fault: Error) => void): TerminalStream {
   let hasFailed = false;
   stream.on('error', (fault) => {

@@ -107,7 +107,7 @@ export class Limiter {
 
   /**
    * Takes the units of a call, all or none. Returns the limit that the caller has reached, or undefined. Returns a promise only if this
-   * worker has to ask for more units. If the call ends during that wait, the units that arrive go back, and `take` takes no more.
+   * worker has to ask for more units. If the call ends during that wait, `take` gives back the units that arrive and takes no more.
    */
   take(call: Reservation): LimitReached | undefined | Promise<LimitReached | undefined> {
     const { limits } = call.set;

@@ -122,7 +122,7 @@ test('a report that cannot be written ends with an error before any call', async
   expect(provider.requests.filter(({ path }) => path.includes('unwritable'))).toEqual([]);
 });
 
-test.runIf(existsSync('/dev/full'))('output that cannot be written ends with 1', () => {
+test.runIf(existsSync('/dev/full'))('a command whose output cannot be written exits with code 1', () => {
   const cwd = temporaryFolder({});
   const stdout = openSync('/dev/full', 'w');
   const { status, stderr } = spawnSync(process.execPath, [MAIN, 'keys', 'create', 'a'], {

@@ -235,7 +235,7 @@ test('units that a call used beyond its estimate are missing afterwards', async 
   expect(worker.leases.stateOf(limit)).toEqual({ remaining: 10, resetMs: MINUTE });
 });
 
-test('before the first call of a window, its limit ends with the day, or a whole window later', () => {
+test('before the first call of a window, a limit per day resets at midnight UTC, and any other after a whole window', () => {
   const simulation = new LeaseSimulation(1);
   simulation.clock.now = 5 * DAY_MS + 1_000;
   const leases = simulation.workers[0]?.leases;

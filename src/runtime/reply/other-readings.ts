@@ -57,8 +57,8 @@ export function judgeStructured(text: string, type: ReplyType): Judgement | unde
 }
 
 /**
- * Judges the structured text around the values of a reply, if all of them are members of its keys. Returns undefined if it
- * does not match as well as the value alone, with two fields or more.
+ * Judges the structured text around the values of a reply, if all of them are members of its keys. Returns undefined
+ * unless it fills at least two fields and matches as well as the value alone.
  */
 export function judgeAround(
   text: string,

@@ -3,7 +3,7 @@ import type { ReplyType } from './reply-type.ts';
 import { placeBetween } from './surroundings.ts';
 
 /*
- * Values that are only a part of a line of structured text: of the prose of an item, or the member of a key.
+ * Values that are only part of a line of structured text: in the prose of an item, or after a key.
  */
 
 /** True for a value that can be a part of a line of structured text, which the tolerant parser compares with the whole text. */
@@ -23,7 +23,7 @@ export function hasItems(text: string): boolean {
   return items.next().done !== true && items.next().done !== true;
 }
 
-/** True for a value between words of an item, which do not introduce it as the answer: `1. Limit the range to [0, 100]`. */
+/** True for a value in the prose of an item whose words do not introduce it as the answer: `1. Limit the range to [0, 100]`. */
 export function isInItem(text: string, { from, to }: CueSpan): boolean {
   const before = lineBefore(text, from);
   const marker = MARKER.exec(before)?.[0];
@@ -35,7 +35,7 @@ export function isInItem(text: string, { from, to }: CueSpan): boolean {
 
 // --- as members of keys ------------------------------------------------------------------------------------------------
 
-/** A key at the beginning of a line, perhaps after a bullet, with its colon; emphasis can end before or after that. */
+/** A key and its colon at the beginning of a line, optionally after a bullet; emphasis can end before or after the colon. */
 const KEY =
   /^[ \t]*(?:[-*+•][ \t]+)?[*_`"]{0,3}([\p{L}_$][\p{L}\p{N}_$ -]{0,60}?)[*_`"]{0,3}[ \t]{0,8}:[*_]{0,2}(?=\s|$)[ \t]*/u;
 
@@ -65,7 +65,7 @@ export function areMembers(text: string, values: readonly CueSpan[], isField: (k
   return true;
 }
 
-/** True for a value on one line with only a key or a marker before it. */
+/** True for a value on one line with at most a key or a marker before it. */
 function isAfterMark(text: string, { from, to }: CueSpan): boolean {
   const before = lineBefore(text, from);
   const head = keyOf(before)[0] || (MARKER.exec(before)?.[0] ?? '');

@@ -116,7 +116,7 @@ export const COMMON_OPTIONS = {
   query_params: { shape: TEXT_MAP, text: 'a map of strings, added to the query of every request' },
   default_role: {
     shape: TEXT,
-    text: "the role of text before the first role marker; one of the allowed roles. Default: `user` if it is allowed; with OpenAI's form, except `ollama`, the first allowed role",
+    text: 'the role of text before the first role marker; one of the allowed roles. Default: `user` if it is allowed, otherwise the first allowed role; with OpenAI-compatible providers other than `ollama`, always the first allowed role',
   },
   allowed_roles: {
     shape: { kind: 'list', item: TEXT, nonEmpty: true, expected: 'a list with at least one role' },

@@ -16,8 +16,8 @@ export function splitParts(node: ReplyNode): readonly ReplyNode[] {
 }
 
 /**
- * Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. The number of a
- * single line can belong to its text: `1. FC Köln`.
+ * Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. A single line
+ * keeps its number (`1. FC Köln`) and a bullet before a digit (`- 5 points`): both can belong to the text.
  */
 export function listLinesOf(node: ReplyNode): readonly ReplyNode[] | undefined {
   if (node.kind !== 'string' || node.text.length > MAX_LINES_TEXT || !MARKER.test(node.text)) return undefined;

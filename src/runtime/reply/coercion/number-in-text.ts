@@ -30,7 +30,7 @@ const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
 /** `2 1/2` */
 const MIXED = /^(\d+)\s+(\d+)\s*\/\s*(\d+)$/u;
 const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
-/** A decimal comma with or without quotes: no group of thousands begins with zero, and `0,5` can be two members. */
+/** A decimal comma even without quotes: no group of thousands begins with zero. With fewer digits, `0,5` can be two members. */
 const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
 
 /** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
@@ -50,7 +50,7 @@ export function findNumber(source: string, context: NumberContext): FoundNumber 
   return numberInside(COMMA_AND_UNIT.test(trimmed) ? trimmed.replace(',', '.') : searchedPart(raw));
 }
 
-/** A number with a decimal comma and its unit, one word after perhaps a scale: `-4,5 °C`, `2,5 Mio. Euro`. */
+/** A number with a decimal comma, an optional scale, and a unit of one word: `-4,5 °C`, `2,5 Mio. Euro`. */
 const COMMA_AND_UNIT = new RegExp(
   String.raw`^[+\-−]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))\s?(?:(?:${ANY_SCALE})\.?\s)?[\p{L}°%‰€$£¥][\p{L}²³/·.]{0,19}$`,
   'iu',
@@ -89,7 +89,7 @@ const SCALE_WORDS: Readonly<Record<string, number>> = { five: 5, ten: 10 };
 
 /** A dash as the sign of the first number. */
 const LONG_MINUS = /^[–‒—﹣－](?=[$€£]?[\d.])/u;
-/** A dash and a space before nothing but a number, perhaps with `%`, `°C` or a currency. Before words, it can be a bullet. */
+/** A dash and a space, if only a number follows, optionally with `%`, `°C` or a currency sign. Before words, it can be a bullet. */
 const SPACED_MINUS = /^[–‒—−﹣－]\s(?=[$€£]?\.?\d[\d.,]*(?:\s?[%€$£]|\s?°\s?[CFK]?)?\s*$)/u;
 
 /** Replaces full-width digits by ASCII digits. */
@@ -263,7 +263,7 @@ const UNITS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns a number without the marks between its thousands, of which the first group never begins with zero; undefined for
+ * Returns a number without the marks between its groups of thousands, the first of which never begins with zero; undefined for
  * a date, a version, or a list of numbers.
  */
 function plainDigits(text: string, commaIsPoint: boolean): string | undefined {

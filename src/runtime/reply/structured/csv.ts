@@ -59,7 +59,7 @@ function linesOf(text: string): readonly { readonly text: string; readonly start
   );
 }
 
-/** The bullet or number of a list item, whose commas separate no cells: `- 1,000`. After it, a cell can be empty (`- , 5`). */
+/** The bullet or number of a list item, whose commas separate no cells: `- 1,000`. A mark directly before a separator is a cell (`- , 5`). */
 const ITEM = /^(?:[-*+•‣◦▪–]|\(?\d{1,4}[.)]) +(?![ ,;\t])/u;
 
 function rowsOf(lines: ReturnType<typeof linesOf>, cell: RegExp, inFence: boolean): readonly Row[] {

@@ -1,5 +1,14 @@
 import type { LeaseRequest, ReturnedUnits } from './lease-desk.ts';
-import { DAY_MS, MemoryLedger, SYSTEM_CLOCK, type Clock, type Grant, type Ledger, type Limit } from './ledger.ts';
+import {
+  DAY_MS,
+  MemoryLedger,
+  SYSTEM_CLOCK,
+  untilMidnight,
+  type Clock,
+  type Grant,
+  type Ledger,
+  type Limit,
+} from './ledger.ts';
 
 /** The way to the desk of the primary. */
 export interface LeaseSource {
@@ -173,7 +182,7 @@ export class Leases {
 
   /** The length of a window that begins now; 0 without a window. */
   #newWindowMs({ windowMs = 0 }: Limit): number {
-    return windowMs === DAY_MS ? DAY_MS - (this.#clock.utcMs() % DAY_MS) : windowMs;
+    return windowMs === DAY_MS ? untilMidnight(this.#clock.utcMs()) : windowMs;
   }
 
   #giveBack(lease: Lease, recall?: number): void {

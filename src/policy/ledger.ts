@@ -42,6 +42,11 @@ export interface Ledger {
 /** The length of a window that begins at midnight UTC. */
 export const DAY_MS = 86_400_000;
 
+/** The milliseconds from this time of day to the next midnight UTC. */
+export function untilMidnight(utcMs: number): number {
+  return DAY_MS - (utcMs % DAY_MS);
+}
+
 /** The most windows of one length that the ledger of a process remembers, about 20 MB. It forgets the oldest first. */
 const MAX_WINDOWS = 100_000;
 
@@ -109,8 +114,7 @@ export class MemoryLedger implements Ledger {
 
   #nextWindow(windowMs: number, now: number): Omit<Window, 'taken'> {
     if (windowMs === DAY_MS) {
-      const day = Math.floor(now / DAY_MS);
-      return { number: day, endsAt: (day + 1) * DAY_MS };
+      return { number: Math.floor(now / DAY_MS), endsAt: now + untilMidnight(now) };
     }
     this.#lastNumber += 1;
     return { number: this.#lastNumber, endsAt: now + windowMs };

@@ -1,5 +1,5 @@
 import { setNewest } from '../../base/set-newest.ts';
-import { DAY_MS, SYSTEM_CLOCK, type Clock, type Grant, type Ledger, type Limit } from '../ledger.ts';
+import { DAY_MS, SYSTEM_CLOCK, untilMidnight, type Clock, type Grant, type Ledger, type Limit } from '../ledger.ts';
 import type { Store } from './store.ts';
 
 /** The units that a silent machine holds are free after this time. Each machine renews its own three times in that time. */
@@ -114,7 +114,7 @@ export class StoreLedger implements Ledger {
     if (windowMs === DAY_MS) {
       const utc = this.#clock.utcMs();
       const window = Math.floor(utc / DAY_MS);
-      return this.#begin(limit, { window, endsAt: now + (window + 1) * DAY_MS - utc, taken: 0, unknown: 0 });
+      return this.#begin(limit, { window, endsAt: now + untilMidnight(utc), taken: 0, unknown: 0 });
     }
     this.#lastWindow += 1;
     return this.#begin(limit, { window: this.#lastWindow, endsAt: now + windowMs, taken: 0, unknown: 0 });

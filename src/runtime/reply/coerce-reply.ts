@@ -60,9 +60,7 @@ function coerceText(text: string, type: ReplyType, fastPath?: FastPath): Coercio
 }
 
 function coerceOnFastPath(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
-  return type.hasComposite && type.asString === 'no'
-    ? (fastPath ?? fastPathOf(text, type)).finish(text, type)
-    : undefined;
+  return type.hasComposite && type.asString === 'no' ? (fastPath ?? fastPathOf(text, type)).finish(text) : undefined;
 }
 
 export function coerceString(text: string, type: ReplyType): CoercionOutcome {
@@ -72,8 +70,8 @@ export function coerceString(text: string, type: ReplyType): CoercionOutcome {
   return type.plan.coerce(node.kind === 'null' ? node : stringNode(node.text));
 }
 
-function fastPathOf(text: string, { plan }: ReplyType): FastPath {
-  const fastPath = new FastPath(plan);
+function fastPathOf(text: string, type: ReplyType): FastPath {
+  const fastPath = new FastPath(type);
   fastPath.push(text);
   return fastPath;
 }

@@ -67,14 +67,13 @@ export function judgeAround(
 ): Judgement | undefined {
   const { best } = choice;
   if (type.takesText || best === undefined || !outcome.ok) return undefined;
-  const hasField = (key: string) => type.plan.hasField(key);
   const values = read.values.filter(({ from }) => from >= read.answerFrom);
-  if (values.length === 0 || !areMembers(text, values, hasField)) return undefined;
+  if (values.length === 0 || !areMembers(text, values, type)) return undefined;
   const around = judgeStructured(text.slice(read.answerFrom), type);
   const whole = around?.choice.best;
   if (whole?.part.node.kind !== 'object' || !isAsGood(whole.value, best.value)) return undefined;
-  const fields = fieldsIn(whole.part.node, hasField);
-  return fields >= 2 && fields >= fieldsIn(best.part.node, hasField) ? around : undefined;
+  const fields = fieldsIn(whole.part.node, type);
+  return fields >= 2 && fields >= fieldsIn(best.part.node, type) ? around : undefined;
 }
 
 /** True for a value that loses no more than another one, and does not display JSON as a string. */
@@ -84,9 +83,9 @@ function isAsGood(value: CoercedValue, other: CoercedValue): boolean {
 }
 
 /** The number of fields in an object, or in the largest object of a list. */
-function fieldsIn({ kind, items, keys }: ReplyNode, hasField: (key: string) => boolean): number {
-  if (kind === 'list') return items.reduce((most, { keys: inner }) => Math.max(most, inner.filter(hasField).length), 0);
-  return keys.filter(hasField).length;
+function fieldsIn(node: ReplyNode, { plan }: ReplyType): number {
+  const objects = node.kind === 'list' ? node.items : [node];
+  return objects.reduce((most, { keys }) => Math.max(most, keys.filter((key) => plan.hasField(key)).length), 0);
 }
 
 function named(outcome: CoercionOutcome, detail: string): CoercionOutcome {

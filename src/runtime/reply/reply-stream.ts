@@ -154,7 +154,7 @@ export class GrowingReply implements ReplyStream {
       this.#rest += delta;
       return this.#readTolerantly(this.#tolerant);
     }
-    this.#fastPath ??= new FastPath(this.#type.plan);
+    this.#fastPath ??= new FastPath(this.#type);
     this.#fastPath.push(delta);
     if (!this.#fastPath.gaveUp) return this.#fastPath.show();
     this.#tolerant = new TolerantPartials(this.#type);

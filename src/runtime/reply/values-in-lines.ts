@@ -9,13 +9,13 @@ import { placeBetween } from './surroundings.ts';
 /** True for a value that can be a part of a line of structured text, which the tolerant parser compares with the whole text. */
 export function isInLine(text: string, value: CueSpan, type: ReplyType): boolean {
   if (type.hasTextItems && isInItem(text, value) && hasItems(text)) return true;
-  return !type.takesText && areMembers(text, [value], (key) => type.plan.hasField(key));
+  return !type.takesText && areMembers(text, [value], type);
 }
 
 // --- in the items of a list --------------------------------------------------------------------------------------------
 
 const MARKER = /^[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+/u;
-const ITEM_LINE = /^[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+\S/gmu;
+const ITEM_LINE = new RegExp(String.raw`${MARKER.source}\S`, 'gmu');
 
 /** True for a text with at least two lines that have bullets or numbers. */
 export function hasItems(text: string): boolean {
@@ -41,9 +41,9 @@ const KEY =
 
 /**
  * True if every value is the member of a key that is a field, or of a list below such a key. The label of an answer is not a
- * key. `isField`: the test for the keys.
+ * key.
  */
-export function areMembers(text: string, values: readonly CueSpan[], isField: (key: string) => boolean): boolean {
+export function areMembers(text: string, values: readonly CueSpan[], { plan }: ReplyType): boolean {
   if (!values.every((value) => isAfterMark(text, value))) return false;
   let start = 0;
   let next = 0;
@@ -51,7 +51,7 @@ export function areMembers(text: string, values: readonly CueSpan[], isField: (k
   let above = Infinity;
   for (const line of text.split('\n')) {
     const [head, key] = keyOf(line);
-    const isMember = key !== undefined && isField(key);
+    const isMember = key !== undefined && plan.hasField(key);
     const indent = line.length - line.trimStart().length;
     const isBelow = indent > above || (indent === above && key === undefined && MARKER.test(line));
     const end = start + line.length;

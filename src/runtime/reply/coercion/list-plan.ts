@@ -222,10 +222,11 @@ export class ListPlan extends Plan {
     const lines = element.takesText ? listLinesOf(node) : undefined;
     const words = element.takesText && lines === undefined ? namesIn(node) : [];
     const parts = element.takesText ? (lines ?? words) : splitParts(node);
-    if (parts.length < (lines === undefined ? 2 : 1)) return undefined;
+    const fewest = lines === undefined ? 2 : 1;
+    if (parts.length < fewest) return undefined;
     const whole = parts.map((part) => element.coerce(part));
     const outcomes = element.takesText || whole.every(isWholePart) ? whole : inSentence(node, element);
-    if (outcomes.length === 0 || !outcomes.every(isWholePart)) return undefined;
+    if (outcomes.length < fewest || !outcomes.every(isWholePart)) return undefined;
     const writer = new ValueWriter();
     writer.score = 1;
     writer.flag(words.length > 0 ? ENUMERATED : 'separated', '');

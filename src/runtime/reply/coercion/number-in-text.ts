@@ -29,7 +29,9 @@ const LIST = /^\[[^\]]*,[^\]]*\]$/u;
 const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
 /** `2 1/2` */
 const MIXED = /^(\d+)\s+(\d+)\s*\/\s*(\d+)$/u;
-const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))$/u;
+/** A decimal comma, which is not the one of a group of thousands. */
+const WITH_COMMA = String.raw`(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))`;
+const DECIMAL_COMMA = new RegExp(`^[+-]?${WITH_COMMA}$`, 'u');
 /** A decimal comma even without quotes: no group of thousands begins with zero. With fewer digits, `0,5` can be two members. */
 const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
 
@@ -52,7 +54,7 @@ export function findNumber(source: string, context: NumberContext): FoundNumber 
 
 /** A number with a decimal comma, an optional scale, and a unit of one word: `-4,5 °C`, `2,5 Mio. Euro`. */
 const COMMA_AND_UNIT = new RegExp(
-  String.raw`^[+\-−]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))\s?(?:(?:${ANY_SCALE})\.?\s)?[\p{L}°%‰€$£¥][\p{L}²³/·.]{0,19}$`,
+  String.raw`^[+\-−]?${WITH_COMMA}\s?(?:(?:${ANY_SCALE})\.?\s)?[\p{L}°%‰€$£¥][\p{L}²³/·.]{0,19}$`,
   'iu',
 );
 

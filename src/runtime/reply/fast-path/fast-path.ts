@@ -9,7 +9,7 @@ import { isInLine } from '../values-in-lines.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
-import type { FastPlan, TypedContainer } from './typed-container.ts';
+import type { TypedContainer } from './typed-container.ts';
 import { TypedSink } from './typed-sink.ts';
 
 /**
@@ -17,13 +17,15 @@ import { TypedSink } from './typed-sink.ts';
  * this costs a fraction of the tolerant parser's work. The reply arrives in deltas, each of which is read once.
  */
 export class FastPath {
+  readonly #type: ReplyType;
   readonly #sink: TypedSink;
   readonly #finder: CandidateFinder<TypedContainer>;
   /** The sink's version when `show` was last called. */
   #shownVersion = 0;
 
-  constructor(plan: FastPlan) {
-    this.#sink = new TypedSink(plan);
+  constructor(type: ReplyType) {
+    this.#type = type;
+    this.#sink = new TypedSink(type.plan);
     this.#finder = new CandidateFinder(new Scanner(this.#sink));
   }
 
@@ -49,7 +51,7 @@ export class FastPath {
   }
 
   /** Returns the value after the last delta; undefined leaves the reply to the tolerant parser. `text`: the whole reply. */
-  finish(text: string, type: ReplyType): CoercedValue | undefined {
+  finish(text: string): CoercedValue | undefined {
     this.#finder.finish();
     const { candidates, fences, gaveUp, thoughtsEnd } = this.#finder;
     const candidate = candidates[0];
@@ -68,7 +70,7 @@ export class FastPath {
       return undefined;
     if (place !== undefined && (mayCorrect(text, to) || isMadeUp(text, candidate, true))) return undefined;
     if (place !== undefined && openPrefilled(text.slice(thoughtsEnd)) !== undefined) return undefined;
-    if (place !== undefined && isInLine(text, candidate, type)) return undefined;
+    if (place !== undefined && isInLine(text, candidate, this.#type)) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }

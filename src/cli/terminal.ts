@@ -60,11 +60,10 @@ export function processTerminal(): Terminal {
 
 /** Calls `failed` with the first error, unless that error is EPIPE: the reader went away. */
 function outputOf(stream: NodeJS.WriteStream, failed: (fault: Error) => void): TerminalStream {
-  let hasFailed = false;
-  stream.on('error', (fault) => {
-    if (!hasFailed && codeOf(fault) !== 'EPIPE') failed(fault);
-    hasFailed = true;
+  stream.once('error', (fault) => {
+    if (codeOf(fault) !== 'EPIPE') failed(fault);
   });
+  stream.on('error', () => {});
   return {
     write: (text) => {
       if (stream.writable) stream.write(text);

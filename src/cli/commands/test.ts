@@ -66,14 +66,10 @@ class TestCommand {
     const { out, record, replay } = this.#options;
     const { terminal } = this.#parts;
     if (replay !== undefined && !existsSync(replay)) return refuse(terminal, `--replay: "${replay}" does not exist`);
-    if (record !== undefined) {
-      const failure = faultOf(() => mkdirSync(record, { recursive: true }));
-      if (failure !== undefined) return refuse(terminal, `--record: "${record}" cannot be written: ${failure}`);
-    }
-    if (out !== undefined && !this.#options.list) {
-      const failure = faultOf(() => appendFileSync(out, ''));
-      if (failure !== undefined) return refuse(terminal, `--out: "${out}" cannot be written: ${failure}`);
-    }
+    const fault =
+      unwritable('--record', record, (directory) => mkdirSync(directory, { recursive: true })) ??
+      unwritable('--out', this.#options.list ? undefined : out, (file) => appendFileSync(file, ''));
+    if (fault !== undefined) return refuse(terminal, fault);
     return this.#options.watch ? this.#watch(interrupts) : this.#runOnce(interrupts);
   }
 
@@ -243,12 +239,13 @@ function noTests(tests: readonly TestType[]): string {
   return `found no tests: none of the ${tests.length} in the definitions is selected. "svc test --list" lists them`;
 }
 
-/** Returns why nothing can be written; undefined if `prepare` succeeds. */
-function faultOf(prepare: () => void): string | undefined {
+/** Returns a sentence if the path of an option cannot be prepared for writing. */
+function unwritable(option: string, path: string | undefined, prepare: (path: string) => void): string | undefined {
+  if (path === undefined) return undefined;
   try {
-    prepare();
+    prepare(path);
     return undefined;
   } catch (error) {
-    return writeFault(error);
+    return `${option}: "${path}" cannot be written: ${writeFault(error)}`;
   }
 }

@@ -20,19 +20,17 @@ export function openAiChatMessages(
   });
   if (!turns.ok) return turns;
   const wire = turns.value.map(({ role, parts }, index) => {
-    const isPlain = plainText && messages[index]?.parts.every(isPlainText) === true;
-    return { role, content: isPlain ? joined(parts) : parts };
+    const text = plainText ? plainTextOf(messages[index]?.parts) : undefined;
+    return { role, content: text ?? parts };
   });
   // The role is whatever the client allows; providers have more of them than the package's types name.
   return ok(wire as readonly ChatCompletionMessageParam[]);
 }
 
-function isPlainText({ kind, metadata }: MessagePart): boolean {
-  return kind === 'text' && metadata === undefined;
-}
-
-function joined(parts: readonly ChatCompletionContentPart[]): string {
-  return parts.map((part) => (part.type === 'text' ? part.text : '')).join(' ');
+/** Joins texts with spaces. Returns undefined if a part is not a text, or has metadata. */
+function plainTextOf(parts: readonly MessagePart[] = []): string | undefined {
+  const texts = parts.map((part) => (part.kind === 'text' && part.metadata === undefined ? part.text : undefined));
+  return texts.includes(undefined) ? undefined : texts.join(' ');
 }
 
 function textPart(text: string): Result<ChatCompletionContentPart, string> {

@@ -21,8 +21,6 @@ export interface CommandDescription {
   readonly options?: readonly Option[];
   readonly settings: readonly SettingKey[];
   readonly presets?: Presets;
-  /** The exit code if the price file is invalid; 1 by default. */
-  readonly refusal?: ExitCode;
   readonly run: (invocation: Invocation, compileThread: URL) => ExitCode | Promise<ExitCode>;
 }
 
@@ -108,7 +106,6 @@ export const COMMANDS: readonly CommandDescription[] = [
     options: TEST_OPTIONS,
     settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss', 'prices'],
     presets: { manyPaths: true },
-    refusal: 2,
     run: async (invocation) => (await import('./commands/test.ts')).testCommand(invocation),
   },
   {
@@ -148,8 +145,10 @@ export const COMMANDS: readonly CommandDescription[] = [
         'Key:',
       ),
       new Option('--expires <time>', 'When it stops working, such as 2027-01-31 (default: never)').helpGroup('Key:'),
+      // Not the setting: a variable that a server reads must not make this command change its file.
+      new Option('--keys <file>', 'The key file that gets the entry, in YAML or JSON').helpGroup('Output:'),
     ],
-    settings: ['keys'],
+    settings: [],
     presets: { manyPaths: true },
     run: async (invocation) => (await import('./commands/keys.ts')).keysCommand(invocation),
   },
@@ -183,7 +182,6 @@ export const COMMANDS: readonly CommandDescription[] = [
     options: BATCH_OPTIONS,
     settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss', 'prices'],
     presets: { manyPaths: true },
-    refusal: 2,
     run: async (invocation) => (await import('./commands/batch.ts')).batchCommand(invocation),
   },
   {
@@ -240,25 +238,22 @@ export async function runProgram(
 }
 
 /** Adds the content of the files of prices and of keys. After reporting a failure, returns its exit code. */
-async function withFiles(
-  invocation: Invocation,
-  { refusal = 1, settings }: CommandDescription,
-): Promise<Invocation | ExitCode> {
-  const refuse = (code: ExitCode, sentence: string): ExitCode => {
+async function withFiles(invocation: Invocation, { settings }: CommandDescription): Promise<Invocation | ExitCode> {
+  const refuse = (sentence: string): ExitCode => {
     reportProblem(invocation.terminal, redactShapes(sentence));
-    return code;
+    return 2;
   };
   let { config } = invocation;
   if (settings.includes('prices') && config.prices !== undefined) {
     const { readPrices } = await import('../config/read-prices.ts');
     const read = readPrices(config.prices);
-    if (!read.ok) return refuse(refusal, read.failure);
+    if (!read.ok) return refuse(read.failure);
     config = { ...config, priceList: read.value };
   }
   if (settings.includes('apiKey') && config.keys !== undefined) {
     const { readKeys } = await import('../config/read-keys.ts');
     const read = readKeys(config.keys);
-    if (!read.ok) return refuse(2, read.failure);
+    if (!read.ok) return refuse(read.failure);
     config = { ...config, keyFile: read.value };
   }
   return { ...invocation, config };

@@ -72,6 +72,13 @@ test('a missing --dotenv-path file ends with 1, a bad value with 2', async () =>
   expect(error).toBe('svc: SVC_WORKERS in bad.env is "none", but must be a whole number from 1 to 256\n');
 });
 
+test.each(['--prices', '--keys'])('serve ends with 2 if the file of %s is missing', async (flag) => {
+  copySamples();
+  const { code, error, out } = await svc('serve', '--port', '0', flag, 'missing.yaml');
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(error).toBe('svc: "missing.yaml" cannot be read: it does not exist. Pass an existing file.\n');
+});
+
 /** Definitions with as many warnings as functions. */
 function writeWarnings(count: number): void {
   mkdirSync('svc_src');

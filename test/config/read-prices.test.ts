@@ -90,11 +90,11 @@ test('a file that does not exist, or is a directory, is named', () => {
 });
 
 test.each(['serve', 'dev'])(
-  'svc %s with a wrong file of prices ends with 1 before it reads definitions',
+  'svc %s with a wrong file of prices ends with 2 before it reads definitions',
   async (name) => {
     writeFileSync('prices.yaml', '- {model: a, input: 1}');
     expect(await svc(name, '--prices', 'prices.yaml')).toEqual({
-      code: 1,
+      code: 2,
       out: '',
       error:
         'svc: "prices.yaml", entry 1 ("a"): has no "output". Write US dollars per million tokens, 0 or more, such as 2.5.\n',

@@ -21,8 +21,7 @@ export function keysCommand(invocation: Invocation): ExitCode {
     ...(functions !== undefined && { functions }),
     ...(expires !== undefined && { expires }),
   };
-  // Only the flag: a variable that a server reads must not make this command change its file.
-  const file = invocation.flags.keys;
+  const file = typeof options['keys'] === 'string' ? options['keys'] : undefined;
   const fault = file === undefined ? undefined : append(file, complete);
   if (fault !== undefined) return reportProblem(terminal, fault);
   terminal.out.write(`${key}\n`);

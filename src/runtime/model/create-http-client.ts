@@ -19,7 +19,7 @@ import type { Destination } from './http/connection-pools.ts';
 import { HttpModelClient, type WireProtocol } from './http-model-client.ts';
 import { literalCredential } from './literal-credentials.ts';
 import type { ModelClient } from './model-client.ts';
-import type { Connection, HttpProvider, MissingSecret, ProviderAccess, SecretGroup } from './providers/provider.ts';
+import type { Connection, HttpProvider, ProviderAccess, SecretGroup } from './providers/provider.ts';
 
 interface HttpClientRequest {
   readonly source: ClientSource;
@@ -113,8 +113,8 @@ function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
   if (denied !== undefined) return err(denied);
   const key = findKey(client, rule);
   if (!key.ok) return key;
-  const unsendable = key.value === undefined ? undefined : unsendableKey(client, key.value);
-  if (unsendable !== undefined) return err(rule.missing(unsendable));
+  const unsendable = key.value === undefined ? undefined : unsendableKey(client, key.value, rule);
+  if (unsendable !== undefined) return err(unsendable);
   const redactor = new Redactor(secretsOf(client, key.value));
   const protocol = connection.protocol(key.value, accessOf(client, rule, redactor));
   if ('missing' in protocol) return err(rule.missing(protocol));
@@ -151,12 +151,14 @@ function findKey({ http, options }: LocatedClient, rule: CredentialRule): Result
 const AUTH_HEADERS = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key'];
 
 /** A key from a file often ends with a line break, which no header can contain. */
-function unsendableKey({ http, options, variables }: LocatedClient, key: string): MissingSecret | undefined {
+function unsendableKey(client: LocatedClient, key: string, rule: CredentialRule): Failure | undefined {
+  const { http, options, source, variables } = client;
   const because = headerProblem('authorization', key)?.message;
   if (because === undefined) return undefined;
   const read = variables.find(({ option }) => option === 'api_key');
-  const own = options.apiKey === undefined ? http.keyVariable : undefined;
-  return { missing: read?.variable ?? own ?? 'api_key', because };
+  const variable = options.apiKey === undefined ? http.keyVariable : read?.variable;
+  if (variable !== undefined) return rule.missing({ missing: variable, because });
+  return invalidClientOptions(source.definition.name, [{ path: 'options.api_key', message: because }]);
 }
 
 /** Adds to `redactor` the secrets that the provider takes. */

@@ -127,6 +127,11 @@ test.each<[string, unknown, string]>([
     'options.headers.Host: belongs to the connection',
   ],
   [
+    'a key that no header can contain',
+    registry({ name: 'New', provider: 'openai', options: { api_key: 'key\n' } }),
+    'options.api_key: has a value with characters that no header can contain',
+  ],
+  [
     'a string that is not a URL',
     registry({ name: 'New', provider: 'openai-generic', options: { base_url: 'nope' } }),
     'options.base_url: has to be an http or https URL',

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { codeOf, messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
@@ -18,8 +18,7 @@ export interface Sources {
 /**
  * Reads one definition file, or all definition files under a directory, sorted by path, with paths relative to the working
  * directory. If a directory contains no definition file itself, but one of the usual definition directories, reads that one.
- * Ignores files in hidden directories, but follows links to them: Kubernetes mounts a ConfigMap as links into such
- * directories, so that each file would appear twice. The failure is a sentence for the user.
+ * Outside `baml_src`, ignores files in hidden directories and in `node_modules`. The failure is a sentence for the user.
  */
 export function readSources(path: string): Result<Sources, string> {
   const listed = listFiles(path);
@@ -47,7 +46,8 @@ function listFiles(path: string): Result<readonly string[], string> {
 function filesUnder(root: string, directory: string): readonly string[] {
   return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
     const path = `${directory}${entry.name}`;
-    if (entry.isDirectory()) return isIgnoredDirectory(entry.name) ? [] : filesUnder(root, `${path}/`);
+    if (entry.isDirectory())
+      return isIgnoredDirectory(entry.name, join(root, directory)) ? [] : filesUnder(root, `${path}/`);
     return isDefinitionFile(path) ? [path] : [];
   });
 }
@@ -61,9 +61,15 @@ export function isDefinitionFile(path: string): boolean {
   return EXTENSIONS.some((extension) => path.endsWith(extension));
 }
 
-/** True for the name of a directory whose files svc does not read. */
-export function isIgnoredDirectory(directory: string): boolean {
-  return directory.startsWith('.') || directory === 'node_modules';
+/**
+ * True for the name of a directory whose files svc does not read. BAML reads all directories in `baml_src`, so svc does too.
+ * It follows links to directories such as `..data`, but does not read them: Kubernetes mounts a ConfigMap as links into such
+ * directories, so that each file would appear twice.
+ */
+export function isIgnoredDirectory(directory: string, parent: string): boolean {
+  if (directory.startsWith('..')) return true;
+  const isIgnored = directory.startsWith('.') || directory === 'node_modules';
+  return isIgnored && !resolve(parent).split(sep).includes('baml_src');
 }
 
 /** Returns the name of the inner directory to read instead of `path`; empty if svc reads `path` itself. */

@@ -54,7 +54,7 @@ function addDirectory(
     const inner = join(path, entry.name);
     if (!entry.isDirectory()) {
       if (isDefinitionFile(entry.name)) add(inner);
-    } else if (!isIgnoredDirectory(entry.name)) {
+    } else if (!isIgnoredDirectory(entry.name, path)) {
       addDirectory(inner, stateOf(inner)?.identity ?? '', directories, add);
     }
   }

@@ -312,7 +312,8 @@ function enumSchema(type: EnumType, view: View): JsonObject {
     const [text = value.description] = documentationOf(value, view);
     return text === undefined ? [] : [`- \`${nameIn(value, view)}\`: ${text}`];
   });
-  const schema = choice(values.map((value) => nameIn(value, view)));
+  const declared = choice(values.map((value) => nameIn(value, view)));
+  const schema = view === 'input' && type.dynamic ? { anyOf: [declared, STRING] } : declared;
   return described(schema, ...documentationOf(type, view), type.description, lines.join('\n'));
 }
 
@@ -351,8 +352,9 @@ function possibleKeys(key: Type, index: DefinitionIndex, view: View): readonly s
 }
 
 function keysOfEnum(name: string, index: DefinitionIndex, view: View): readonly string[] | undefined {
-  const values = index.enums.get(name)?.values.filter((value) => view !== 'reply' || !value.skip);
-  return values?.map((value) => nameIn(value, view));
+  const type = index.enums.get(name);
+  if (type === undefined || (type.dynamic && view === 'input')) return undefined;
+  return type.values.filter((value) => view !== 'reply' || !value.skip).map((value) => nameIn(value, view));
 }
 
 function keyText(key: Type, index: DefinitionIndex): string {
@@ -363,12 +365,14 @@ function keyText(key: Type, index: DefinitionIndex): string {
 
 /**
  * True for a class, enum or alias that has different schemas as an argument and as a result: a caller can leave out
- * optional fields that results show as null, ints have bounds only in arguments, results never show skipped fields and values,
- * and checked values are wrapped.
+ * optional fields that results show as null, ints have bounds only in arguments, `@@dynamic` enums accept every string only
+ * in arguments, results never show skipped fields and values, and checked values are wrapped.
  */
 function differsAsInput(name: string, index: DefinitionIndex): boolean {
   const enumType = index.enums.get(name);
-  if (enumType !== undefined) return hasCheck(enumType) || enumType.values.some((value) => value.skip);
+  if (enumType !== undefined) {
+    return enumType.dynamic || hasCheck(enumType) || enumType.values.some((value) => value.skip);
+  }
   const inside = partsOf(name, index).flatMap(withInside);
   if (inside.some((type) => type.kind === 'int' || hasCheck(type))) return true;
   const type = index.classes.get(name);

@@ -165,9 +165,9 @@ export abstract class BlockGrammar extends TypeGrammar {
   }
 
   #enumValueName(token: t.DefinitionToken): NameNode {
-    const { tokenType } = this.peek(-1);
-    const first = tokenType === t.LeftBrace || tokenType === t.Comma;
-    if (!token.onNewLine && !first) {
+    // Attributes end a value, so another one can follow on the line.
+    const begins = token.onNewLine || BEFORE_ENUM_VALUE.has(this.peek(-1).tokenType);
+    if (!begins) {
       this.report('parse/enum-value-line', this.spanOf(token), { name: token.image });
       this.skipEntry(token.depth);
     }
@@ -214,6 +214,8 @@ export abstract class BlockGrammar extends TypeGrammar {
     return true;
   }
 }
+
+const BEFORE_ENUM_VALUE = new Set([t.LeftBrace, t.Comma, t.Attribute, t.RightParenthesis]);
 
 function isSeparator(token: t.DefinitionToken): boolean {
   return token.tokenType === t.Comma || token.tokenType === t.Semicolon;

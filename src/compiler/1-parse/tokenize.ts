@@ -1,5 +1,11 @@
 import type { TokenType } from 'chevrotain';
-import { DECLARATION_HEAD, LiteralScanner, UNQUOTED_NUMBER, unquotedValue } from './scan-literal.ts';
+import {
+  DECLARATION_HEAD,
+  LiteralScanner,
+  UNQUOTED_NUMBER,
+  unquotedValue,
+  type UnquotedValue,
+} from './scan-literal.ts';
 import * as t from './tokens.ts';
 
 /**
@@ -177,7 +183,7 @@ class Tokenizer {
   }
 
   #word(name: string): t.DefinitionToken {
-    const begins = this.#onNewLine || this.#previous === undefined || this.#previous.tokenType === t.RightBrace;
+    const begins = this.#onNewLine || this.#previous === undefined || DEFINITION_ENDS.has(this.#previous.tokenType);
     const known = CODE_WORDS.has(name) || MAP_WORDS.has(name);
     if (this.#frames.length === 0 && begins && known) this.#declaration = name;
     return this.#push(t.KEYWORD_TYPES.get(name) ?? t.Identifier, name.length);
@@ -209,7 +215,8 @@ class Tokenizer {
 
   /** A key of a block can follow the value of another key on the same line. */
   #followsOnLine({ image }: t.DefinitionToken): boolean {
-    return this.#frames.length === 1 && t.BLOCK_KEYS.has(image);
+    if (this.#frames.length !== 1) return false;
+    return t.BLOCK_KEYS.has(image) || KEYS[this.#declaration]?.includes(image) === true;
   }
 
   #value(): t.DefinitionToken {
@@ -246,9 +253,17 @@ class Tokenizer {
   }
 
   #unquoted(): t.DefinitionToken {
-    const { end, valid } = unquotedValue(this.#text, this.#at, this.#scanner.lineEnd(this.#at));
+    const whole = unquotedValue(this.#text, this.#at, this.#scanner.lineEnd(this.#at));
+    const { end, valid } = this.#upToNextKey(whole);
     const type = valid ? t.Unquoted : t.InvalidValue;
     return this.#push(type, Math.max(1, end - this.#at));
+  }
+
+  /** The next key of a block ends a value without quotes, so that a message can name the key. */
+  #upToNextKey(value: UnquotedValue): UnquotedValue {
+    const keys = this.#frames.length === 1 ? NEXT_KEYS.get(this.#declaration) : undefined;
+    const next = keys?.exec(this.#text.slice(this.#at, value.end))?.index;
+    return next === undefined ? value : unquotedValue(this.#text, this.#at, this.#at + next);
   }
 
   #number(): t.DefinitionToken | undefined {
@@ -292,3 +307,26 @@ class Tokenizer {
 }
 
 const NAME_LIKE = /^[\p{L}_]/u;
+/** The last tokens of definitions; a raw string ends a template_string. */
+const DEFINITION_ENDS: ReadonlySet<TokenType> = new Set([t.RightBrace, t.RawString]);
+
+/** The keys of blocks, by the word that begins the block. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  function: ['client', 'prompt'],
+  client: ['provider', 'retry_policy', 'options'],
+  retry_policy: ['max_retries', 'strategy', 'options'],
+  generator: [
+    'output_type',
+    'output_dir',
+    'version',
+    'default_client_mode',
+    'on_generate',
+    'module_format',
+    'client_package_name',
+  ],
+};
+
+/** Finds another key of a block in a value without quotes. */
+const NEXT_KEYS: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries(KEYS).map(([word, keys]) => [word, new RegExp(`[ \t]+(?:${keys.join('|')})(?![^ \t])`, 'u')]),
+);

@@ -1,4 +1,5 @@
 import { tokenMatcher } from 'chevrotain';
+import { isExactInteger } from './exact-integer.ts';
 import { equivalentOfGeneric } from './other-languages.ts';
 import type { AttributeNode, TypeNode, TypeNodeShape } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
@@ -182,8 +183,10 @@ export abstract class TypeGrammar extends ValueGrammar {
   }
 
   #numberLiteral(token: t.DefinitionToken): TypeNode {
-    if (token.image.includes('.')) this.report('parse/float-literal', this.spanOf(token), { text: token.image });
-    return this.node({ kind: 'literal', value: Number(token.image) }, token);
+    const text = token.image;
+    if (text.includes('.')) this.report('parse/float-literal', this.spanOf(token), { text });
+    else if (!isExactInteger(text)) this.report('parse/inexact-integer', this.spanOf(token), { text });
+    return this.node({ kind: 'literal', value: Number(text) }, token);
   }
 
   /** `<T>`, or `[T]` as in some languages. */

@@ -241,6 +241,8 @@ export abstract class ValueGrammar extends ReportingParser {
     const next = this.peek();
     if (isHashComment(next) || this.#anotherEntryFollows()) return true;
     this.#reportSameLine(next, this.peek(0));
+    // The next key ended a value without quotes, so both entries are known.
+    if (this.peek(0).tokenType === t.Unquoted && this.nextIs(t.Identifier)) return true;
     this.skipEntry(next.depth);
     return false;
   }

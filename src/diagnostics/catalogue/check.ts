@@ -42,9 +42,13 @@ const NAMES_AND_TYPES = {
     (p) => `"@${p.name}" appears twice.`,
     () => 'Only one of the two can apply. Remove the other.',
   ),
-  'check/duplicate-label': error<Named>(
+  'check/repeated-attribute': warning<Named>(
+    (p) => `"@${p.name}" appears twice, which changes nothing.`,
+    () => 'Remove one of the two.',
+  ),
+  'check/duplicate-label': warning<Named>(
     (p) => `Two checks have the label "${p.name}".`,
-    () => 'Results are listed by label, so each check of a value needs its own.',
+    () => 'Give each check its own label, or only the result of the last one is listed.',
   ),
   'check/repeated-label': warning<Named>(
     (p) => `The type already has a check with the label "${p.name}".`,
@@ -198,6 +202,10 @@ const BLOCKS = {
   'check/unknown-client': error<Suggested>(
     (p) => `There is no client "${p.name}".`,
     (p) => p.suggestion || 'Declare it, or name a model together with its provider, as in "openai/gpt-4o-mini".',
+  ),
+  'check/glued-comment': error<Named & { readonly better: string }>(
+    (p) => `The comment is part of the name "${p.name}".`,
+    (p) => `Put a space before the comment: \`${p.better}\`.`,
   ),
   'check/client-from-env': error(
     () => 'The client of a function cannot come from the environment.',

@@ -148,6 +148,10 @@ const ENTRIES = {
     () => '"?" cannot be followed by "[]".',
     () => 'Write `(T?)[]` for a list of optional items, `T[]?` for an optional list.',
   ),
+  'parse/inexact-integer': error<Text>(
+    (p) => `svc cannot represent the number ${p.text} exactly.`,
+    () => 'Write it in quotes, as a string. The largest number without gaps before it is 9007199254740992.',
+  ),
   'parse/float-literal': error<Text>(
     (p) => `"${p.text}" cannot be a type: literal types are strings, whole numbers, true and false.`,
     () => 'Use `float`.',

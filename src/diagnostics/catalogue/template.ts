@@ -39,6 +39,11 @@ export function badNumber(span: Span, text: string): Diagnostic {
   return problem('bad-number', span, `"${text}" is not a number.`, 'Write numbers as 12, 1.5 or 1e3.');
 }
 
+export function inexactInteger(span: Span, text: string): Diagnostic {
+  const help = 'Write it in quotes. The largest number without gaps before it is 9007199254740992.';
+  return problem('inexact-integer', span, `svc cannot represent the number ${text} exactly.`, help);
+}
+
 export function unknownStatement(span: Span, name: string, help: string): Diagnostic {
   return problem('unknown-statement', span, `"${name}" is not a statement of the template language.`, help);
 }

@@ -22,7 +22,7 @@ export function wanted(type: Type, index: DefinitionIndex): string {
     case 'literal':
       return JSON.stringify(type.value);
     case 'enum':
-      return `one of ${names(index.enums.get(type.name)?.values.map((value) => value.name) ?? [])}`;
+      return enumWanted(type.name, index);
     case 'class':
       return `an object of class ${type.name}`;
     case 'list':
@@ -44,6 +44,12 @@ function unionWanted(members: readonly Type[], index: DefinitionIndex): string {
   const [first, second] = members;
   if (members.length === 2 && first !== undefined && second?.kind === 'null') return `${wanted(first, index)} or null`;
   return `one of ${list(members.map(typeText))}`;
+}
+
+/** As an argument, a `@@dynamic` enum accepts every string. */
+function enumWanted(name: string, index: DefinitionIndex): string {
+  const { dynamic = false, values = [] } = index.enums.get(name) ?? {};
+  return dynamic ? `a value of ${name} as a string` : `one of ${names(values.map((value) => value.name))}`;
 }
 
 function mediaWanted(media: MediaKind): string {

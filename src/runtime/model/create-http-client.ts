@@ -1,4 +1,6 @@
+import { isCredentialName } from '../../base/credential-name.ts';
 import { credentialsIn } from '../../base/credentials-in.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { Failure } from '../../schema/failure.ts';
@@ -244,13 +246,28 @@ function promptClient({ source, http, options, connection, variables }: Describe
   const allowedRoles = options.allowedRoles ?? connection.roles ?? http.roles;
   const [first = 'user'] = allowedRoles;
   const fallbackRole = connection.defaultRole ?? http.defaultRole;
-  const fromEnvironment = new Set(variables.map((read) => read.option));
+  const keys = new Set(variables.filter(({ variable }) => isCredentialName(variable)).map(({ option }) => option));
   return {
     name,
     provider,
     defaultRole: options.defaultRole ?? allowedRoles.find((role) => role === fallbackRole) ?? first,
     allowedRoles,
     remapRoles: Object.fromEntries(options.remapRoles),
-    options: Object.fromEntries([...options.body].filter(([key]) => !fromEnvironment.has(key))),
+    options: withoutCredentials([...options.body].filter(([option]) => !keys.has(option))),
   };
+}
+
+/** Omits, at every depth, members whose name or value shows that they are credentials. */
+function withoutCredentials(members: ReadonlyArray<readonly [string, JsonValue]>): JsonObject {
+  const plain = members.filter(([name, value]) => !isCredential(name, value));
+  return Object.fromEntries(plain.map(([name, value]) => [name, plainPart(value)]));
+}
+
+function plainPart(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((item: JsonValue) => plainPart(item));
+  return isJsonObject(value) ? withoutCredentials(Object.entries(value)) : value;
+}
+
+function isCredential(name: string, value: JsonValue): boolean {
+  return isCredentialName(name) || (typeof value === 'string' && credentialsIn(value).size > 0);
 }

@@ -58,7 +58,7 @@ export function createModelClient(
 
 /**
  * Describes a client to prompts even if it cannot be created because a variable is missing: options that read unset variables
- * count as absent. Prompts never see such options.
+ * count as absent.
  */
 export function createPromptClient(source: ClientSource, requester: ClientRequester): Result<PromptClient, Failure> {
   const { name, provider: providerName, options } = source.definition;

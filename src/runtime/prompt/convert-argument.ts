@@ -8,6 +8,7 @@ import {
   ClassInstance,
   type Convert,
   EnumNamespace,
+  EnumValue,
   type InstanceClass,
   type InstanceField,
   MediaValue,
@@ -61,7 +62,7 @@ export class ArgumentConverter {
   #toEnum(type: EnumType | undefined): Convert {
     if (type === undefined) return asIs;
     const { values } = this.enumOf(type);
-    return (value) => (typeof value === 'string' ? (values.get(value) ?? value) : asIs(value));
+    return (value) => (typeof value === 'string' ? (values.get(value) ?? undeclared(value)) : asIs(value));
   }
 
   #toClass(type: ClassType | undefined): Convert {
@@ -129,6 +130,11 @@ export class ArgumentConverter {
       return convert(value, fits);
     };
   }
+}
+
+/** Arguments of a `@@dynamic` enum can be strings that it does not declare. */
+function undeclared(name: string): EnumValue {
+  return new EnumValue({ name, skip: false });
 }
 
 function toFloat(value: unknown): Value {

@@ -124,6 +124,16 @@ test.skipIf(process.getuid?.() === 0)('directories that are not read need no per
   chmodSync(join(root, 'node_modules/b'), 0o700);
 });
 
+test('baml_src is read with all its directories, except those of a ConfigMap', () => {
+  write('baml_src/.draft/a.baml');
+  write('baml_src/node_modules/pkg/b.baml');
+  write('baml_src/..data/c.baml');
+  write('node_modules/d.baml');
+  const files = ['baml_src/.draft/a.baml', 'baml_src/node_modules/pkg/b.baml'];
+  expect(paths()).toEqual(files);
+  expect(paths(join(root, 'baml_src'))).toEqual(files);
+});
+
 test('hidden files are read, hidden directories are not', () => {
   write('.git/a.svc');
   write('.draft.svc');

@@ -29,6 +29,8 @@ import {
 } from '../../support/definitions.ts';
 import { validatorsOf } from '../../support/validators.ts';
 
+const OPEN = { ...enumType('Open', ['RED']), dynamic: true };
+
 const shared: Partial<Definitions> = {
   classes: [
     classType('Skill', [field('name', string), field('years', optional(int))]),
@@ -40,7 +42,7 @@ const shared: Partial<Definitions> = {
     classType('Odd', [field('constructor', optional(string)), field('toString', string)]),
     classType('Node', [field('next', optional(classRef('Node')))]),
   ],
-  enums: [enumType('Color', ['RED', 'GREEN', '-HIDDEN']), enumType('Never', [])],
+  enums: [enumType('Color', ['RED', 'GREEN', '-HIDDEN']), enumType('Never', []), OPEN],
   aliases: [alias('Json', union(string, int, nothing, list(aliasRef('Json')), map(string, aliasRef('Json'))))],
 };
 
@@ -71,6 +73,9 @@ test.each<[string, Type, unknown]>([
   ['a literal', literal(5), 5],
   ['an enum value', enumRef('Color'), 'RED'],
   ['a skipped enum value', enumRef('Color'), 'HIDDEN'],
+  ['a declared value of a dynamic enum', enumRef('Open'), 'RED'],
+  ['another value of a dynamic enum', enumRef('Open'), 'BLUE'],
+  ['another value of a dynamic enum as a key', map(enumRef('Open'), int), { BLUE: 1 }],
   ['a class with keys that it does not declare', classRef('Skill'), { name: 'x', more: 1, __proto__: null }],
   ['a class with an optional null', classRef('Skill'), { name: 'x', years: null }],
   ['an image by url', media('image'), { url: 'https://example.com/a.png' }],

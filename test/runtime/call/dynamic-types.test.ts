@@ -176,9 +176,7 @@ test('arguments are checked against the types of the request', async () => {
     details: [{ path: 'to.city', message: 'missing: expected a string' }],
   });
   expect(await failureOf(runtime, 'Greet', greeting({ name: 'Ada', city: 'London' }, CITY))).toBeUndefined();
-  expect(await failureOf(runtime, 'Greet', greeting({ name: 'Ada', city: 'London' }))).toMatchObject({
-    details: [{ path: 'kind' }],
-  });
+  expect(await failureOf(runtime, 'Greet', greeting({ name: 'Ada', city: 'London' }))).toBeUndefined();
   expect(await promptOf(runtime, 'Greet', greeting({ name: 'Ada', city: 'London' }, CITY))).toContain('London');
   const asserted =
     'dynamic class Person {\n  city string @assert(known, {{ this == "Paris" }})\n}\ndynamic enum Kind {\n  B\n}';

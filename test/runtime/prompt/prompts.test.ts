@@ -57,6 +57,21 @@ test('templates see the fields of an argument that its dynamic class does not de
   expect(renderText('{{ d.z }} {{ d.sub.y }} {{ d.nothing is defined }} {{ s|length }}', setup)).toBe('1 2 false 1');
 });
 
+test('templates see values that a dynamic enum does not declare like its own values', () => {
+  const args = { one: 'Zed', all: ['A', 'New'], by: { Other: 1 }, choice: 'Q', holder: { one: 'W' } };
+  const setup = {
+    definitions: 'enum Kind {\n  A @alias("aaa")\n  @@dynamic\n}\nclass Holder {\n  one Kind\n}',
+    parameters: 'one: Kind, all: Kind[], by: map<Kind, int>, choice: Kind | int, holder: Holder',
+    args,
+  };
+  expect(renderText('{{ one }} {{ all }} {{ by }} {{ choice }} {{ holder }}', setup)).toBe(
+    'Zed [aaa, New] {"Other": 1} Q {\n    "one": W,\n}',
+  );
+  expect(renderText('{{ one == "Zed" }} {{ one.value }} {{ one|upper }} {{ one is string }}', setup)).toBe(
+    'true Zed ZED false',
+  );
+});
+
 function show({ role, parts }: Message): string {
   return [role, ...parts.map(showPart)].join(' ');
 }

@@ -161,7 +161,8 @@ export class StatementParser {
     if (tag.reader.skipOperator('=')) {
       return { kind: 'set', target, value: endOfTag(tag, this.#valueOfSet(tag)) };
     }
-    // After an error in the target it is unclear whether a block follows, so the parser expects none.
+    if (tag.reader.current.type !== 'end' && !tag.reader.isOperator('|')) tag.reader.expectOperator('=');
+    // After an error in the target or before the value, it is unclear whether a block follows, so the parser expects none.
     if (tag.reader.failed)
       return { kind: 'set', target, value: { kind: 'none', start: target.start, end: target.end } };
     const filters = this.#optionalFilters(tag);

@@ -2,11 +2,13 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import {
   badEscape,
   badNumber,
+  inexactInteger,
   unclosedString,
   unclosedTag,
   unexpectedCharacter,
 } from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
+import { isExactInteger } from '../exact-integer.ts';
 
 /** The text to tokenize, and the receiver of diagnostics. */
 export interface TokenizeContext {
@@ -100,6 +102,9 @@ class Tokenizer {
     const integer = !/^\d[\d_]*[.eE]/u.test(digits);
     const value = Number(digits.replaceAll('_', ''));
     if (rest !== '' || !Number.isFinite(value)) this.#report(badNumber(this.#span(text.length), text));
+    else if (integer && !isExactInteger(digits.replaceAll('_', ''))) {
+      this.#report(inexactInteger(this.#span(text.length), text));
+    }
     this.#push(integer ? 'integer' : 'float', digits.replaceAll('_', ''), text.length);
   }
 

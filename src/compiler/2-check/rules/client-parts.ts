@@ -3,6 +3,7 @@ import { providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
+import { reportGluedComment } from './known-clients.ts';
 
 /** A client names a provider of svc, and if it names a retry policy, that policy is declared. */
 export const clientParts: Rule = (context) => {
@@ -12,7 +13,8 @@ export const clientParts: Rule = (context) => {
   }
 };
 
-function checkProvider({ report, suggest }: CheckContext, node: ClientNode): void {
+function checkProvider(context: CheckContext, node: ClientNode): void {
+  const { report, suggest } = context;
   const value = entryValue(node.entries, 'provider');
   const name = stringOf(value);
   if (!node.entries.some((entry) => entry.key.text === 'provider')) {
@@ -22,6 +24,7 @@ function checkProvider({ report, suggest }: CheckContext, node: ClientNode): voi
   } else if (value !== undefined && name === undefined && value.kind !== 'broken') {
     report('check/option-value', value.span, { name: 'provider', problem: 'has to be a name' });
   } else if (value !== undefined && name !== undefined && providerNamed(name) === undefined) {
+    if (reportGluedComment(context, value)) return;
     report('check/unknown-provider', value.span, { name, suggestion: suggest(name, PROVIDERS) });
   }
 }

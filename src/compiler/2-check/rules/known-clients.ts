@@ -27,13 +27,22 @@ const NOT_A_NAME = { name: 'client', problem: 'has to be a name' };
 
 function checkReference(context: CheckContext, value: ValueNode): void {
   const name = stringOf(value);
-  if (value.kind === 'broken') return;
+  if (value.kind === 'broken' || reportGluedComment(context, value)) return;
   if (name === undefined) context.report('check/option-value', value.span, NOT_A_NAME);
   else if (name.includes('/')) checkShorthand(context, value, name);
   else if (!context.scope.clients.has(name)) {
     const suggestion = context.suggest(name, context.scope.clients.keys());
     context.report('check/unknown-client', value.span, { name, suggestion });
   }
+}
+
+/** Reports a name without quotes that includes a comment, because no space precedes it. Returns whether it did. */
+export function reportGluedComment({ report }: CheckContext, value: ValueNode): boolean {
+  if (value.kind !== 'string' || value.quoted) return false;
+  const [name = '', comment] = value.value.split(/(?<!:)(?=\/\/)/u);
+  if (comment === undefined) return false;
+  report('check/glued-comment', value.span, { name: value.value, better: `${name} ${comment}` });
+  return true;
 }
 
 function checkShorthand({ report, suggest }: CheckContext, value: ValueNode, name: string): void {

@@ -103,19 +103,25 @@ export const uniqueTests: Rule = ({ scope, report }) => {
   );
 };
 
-/** An attribute appears once in a place, except constraints, whose checks have different labels. */
+/**
+ * An attribute appears once in a place, except constraints, whose checks have different labels. Stream attributes of fields
+ * and types have no arguments, so a second one changes nothing.
+ */
 export const uniqueAttributes: Rule = (context) => {
   for (const { attributes } of context.attributeSites) {
     const checks = attributes.filter((node) => node.name === 'check' && labelOf(node) !== undefined);
     const others = attributes.filter((node) => !isConstraint(node));
-    reportRepeated(context, 'check/duplicate-attribute', others, (node) => node.name);
+    const harmless = others.filter((node) => node.name.startsWith('stream.') && !node.block);
+    const single = others.filter((node) => !harmless.includes(node));
+    reportRepeated(context, 'check/duplicate-attribute', single, (node) => node.name);
+    reportRepeated(context, 'check/repeated-attribute', harmless, (node) => node.name);
     reportRepeated(context, 'check/duplicate-label', checks, (node) => labelOf(node) ?? '');
   }
 };
 
 function reportRepeated(
   { report }: CheckContext,
-  code: 'check/duplicate-attribute' | 'check/duplicate-label',
+  code: 'check/duplicate-attribute' | 'check/repeated-attribute' | 'check/duplicate-label',
   nodes: readonly AttributeNode[],
   nameOf: (node: AttributeNode) => string,
 ): void {

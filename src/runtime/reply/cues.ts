@@ -1,3 +1,4 @@
+import type { AnswerName } from './answer-name.ts';
 import {
   ANSWER,
   AS_REQUESTED,
@@ -40,17 +41,25 @@ export interface CueSpan {
 /** The most characters of a text that a search for cues reads, half of them at either end. */
 const MAX_READ = 20_000;
 
+/** The type of the values in a text. */
+export interface Sought {
+  /** The names of the type, which introduce a value as the word `answer` does. */
+  readonly name?: AnswerName;
+  /** True for numbers: a text can state numbers of anything, such as an average rating. */
+  readonly isNumber: boolean;
+}
+
 /**
  * Returns the values that the strongest cue in a text singles out, or all of them if the text has no cue. The cues, from
- * strong to weak: `\boxed{5}`; `<answer>5</answer>`; a final answer (`Final answer: 5`); an answer
- * (`The answer is 5`); the only bold value; a value alone on its line; a conclusion (`So the total is 5`). Of several values
- * in a tag, the next cue singles out one. `hits`: the values, in the order of the text.
+ * strong to weak: `\boxed{5}`; `<answer>5</answer>`; a final answer (`Final answer: 5`); the name of the type
+ * (`Priority: HIGH`); an answer (`The answer is 5`); the only bold value; a value alone on its line; a conclusion
+ * (`So the total is 5`). Of several values in a tag, the next cue singles out one. `hits`: the values, in the order of the text.
  */
-export function cuedHits<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] {
+export function cuedHits<T extends CueSpan>(text: string, hits: readonly T[], sought: Sought): readonly T[] {
   if (hits.length < 2 || text.length > MAX_READ) return hits;
   let kept = hits;
   for (const cue of CUES) {
-    const spans = cue(text);
+    const spans = cue(text, sought);
     const inside = kept.filter((hit) => spans.some((span) => hit.from >= span.from && hit.to <= span.to));
     if (inside.length === 1 || (inside.length > 1 && cue !== tagged)) return inside;
     if (inside.length > 1) kept = inside;
@@ -59,19 +68,19 @@ export function cuedHits<T extends CueSpan>(text: string, hits: readonly T[]): r
 }
 
 /** True if a box, a tag or a label states that one of the values is the answer, or one is alone on the last line. */
-export function isSingledOut(text: string, hits: readonly CueSpan[]): boolean {
+export function isSingledOut(text: string, hits: readonly CueSpan[], sought: Sought): boolean {
   if (text.length > MAX_READ || HTML.test(text)) return false;
   const isInside = (hit: CueSpan) => (span: CueSpan) => hit.from >= span.from && hit.to <= span.to;
   const last = hits.at(-1);
   if (last !== undefined && !HAS_WORD.test(lineBefore(text, last.from)) && !HAS_WORD.test(text.slice(last.to))) {
     return text.slice(0, last.from).includes('\n');
   }
-  return CUES.slice(0, -1).some((cue) => hits.some((hit) => cue(text).some(isInside(hit))));
+  return CUES.slice(0, -1).some((cue) => hits.some((hit) => cue(text, sought).some(isInside(hit))));
 }
 
 const HTML = /<(?:html|head|body|title)\b/iu;
 
-type Cue = (text: string) => readonly CueSpan[];
+type Cue = (text: string, sought: Sought) => readonly CueSpan[];
 
 /** `Final answer:` in other languages. */
 const FOREIGN_LABEL =
@@ -80,9 +89,10 @@ const FOREIGN_LABEL =
 const CUES: readonly Cue[] = [
   (text) => lastOf(groupSpans(text, /\\boxed\{([^{}]*)\}/gu)),
   tagged,
-  (text) => lastOf(labelled(text, FINAL_LABEL)),
-  (text) => lastOf(labelled(text, ANSWER_LABEL)),
-  (text) => lastOf(labelled(text, FOREIGN_LABEL)),
+  (text) => lastOf(labelled(text, text.matchAll(FINAL_LABEL))),
+  (text, { name }) => labelled(text, name?.labelsIn(text) ?? []),
+  (text, { isNumber }) => lastOf(isNumber ? numberLabelled(text) : labelled(text, text.matchAll(ANSWER_LABEL))),
+  (text) => lastOf(labelled(text, text.matchAll(FOREIGN_LABEL))),
   (text) => onlyOne(groupSpans(text, /\*\*([^*\n]+)\*\*/gu)),
 ];
 
@@ -94,7 +104,34 @@ const FINAL_LABEL = new RegExp(
   'gimu',
 );
 const CHOOSE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:choose|pick|select|go with)\b|\b(?:classified|classify (?:it|this|that)|labell?ed|categori[sz]ed|rated) as\b:?`;
-const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|${CHOOSE}|^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`, 'gimu');
+const ALONE = String.raw`^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`;
+const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|${CHOOSE}|${ALONE}`, 'gimu');
+
+/** The beginning of a clause whose subject is the answer itself, and not a part of another name (`the average rating`). */
+const SUBJECT = String.raw`(?:^[ \t>*_#•-]{0,20}|[.!?:;,][*_]{0,4}\s|\b(?:so|thus|hence|therefore|then|and|that|means) )[*_"']{0,4}`;
+const QUALIFIER = '(?:overall|correct|numeric|numerical|direct|short|resulting|combined|grand)';
+const ANSWER_NOUN =
+  '(?:answer|result|verdict|conclusion|decision|output|solution|choice|total|sum|difference|product|remainder|overall (?:score|rating|value)|total (?:score|count|sum))';
+const OF_TASK = String.raw`(?: (?:to|for|of) (?:the|your|this|that) \w{1,30}(?: \w{1,30})?)?`;
+/** `The answer is 5`, `the answer to your question is 5`. */
+const NUMBER_LABEL = new RegExp(
+  String.raw`${SUBJECT}(?:(?:the|my|your|this) )?(?:${QUALIFIER} )?${ANSWER_NOUN}\b${OF_TASK}${IS}|${CHOOSE}|${ALONE}`,
+  'gimu',
+);
+/** `Score: 7` on a line of its own. */
+const MEASURE_LABEL = new RegExp(
+  String.raw`^[ \t>*_#•-]{0,20}(?:(?:the|my|your|this) )?${NOUN}[*_"']{0,4}[ \t]*(?:[:=→]|->)`,
+  'gimu',
+);
+/** A line that begins with a number after a label. */
+const LABELLED_NUMBER = /^[ \t>*_#•-]{0,20}\p{L}[^\n:=]{0,60}[:=][ \t*_"'$€£-]{0,8}\d/gimu;
+
+/** Returns the clauses after a label of the answer. A measure such as a score is the answer only if no other line labels a number. */
+function numberLabelled(text: string): readonly CueSpan[] {
+  const answers = labelled(text, text.matchAll(NUMBER_LABEL));
+  if (answers.length > 0 || [...text.matchAll(LABELLED_NUMBER)].length > 1) return answers;
+  return labelled(text, text.matchAll(MEASURE_LABEL));
+}
 
 /** Returns the content of the last tag around an answer: `<answer>5</answer>`. */
 function tagged(text: string): readonly CueSpan[] {
@@ -102,9 +139,9 @@ function tagged(text: string): readonly CueSpan[] {
 }
 
 /** Returns the clauses that follow these labels: the rest of the line, or the next line that is not empty. */
-function labelled(text: string, label: RegExp): readonly CueSpan[] {
+function labelled(text: string, labels: Iterable<RegExpExecArray>): readonly CueSpan[] {
   const spans: CueSpan[] = [];
-  for (const match of text.matchAll(label)) {
+  for (const match of labels) {
     const from = nextWord(text, match.index + match[0].length);
     const clause = CLAUSE.exec(text.slice(from, from + MAX_CLAUSE))?.[0] ?? '';
     if (!NEGATION.test(clause)) spans.push({ from, to: from + clause.length });
@@ -115,7 +152,7 @@ function labelled(text: string, label: RegExp): readonly CueSpan[] {
 const MAX_CLAUSE = 300;
 /** The text up to the end of the sentence, or to a word that begins its reason or an alternative. */
 const CLAUSE =
-  /^(?:(?!\.\s|[\n;(]| because\b| since\b|,? (?:and |but )?not\b|,? rather than\b| instead of\b| out of\b|, as\b)[^])*/iu;
+  /^(?:(?!\.\s|[\n;(]| because\b| since\b|,? (?:and |but )?not\b|,? rather than\b| instead of\b| out of\b|, as\b|,? (?:even |al)?though\b|, (?:while|whereas)\b|,\s?[a-z]{1,20}(?: [a-z]{1,20})?:)[^])*/iu;
 const NEGATION = /^(?:not|n't|never|neither)\b/iu;
 
 function nextWord(text: string, from: number): number {
@@ -161,10 +198,14 @@ function concluding<T extends CueSpan>(text: string, hits: readonly T[]): readon
 function resulting<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] | undefined {
   const last = hits.at(-1);
   if (last === undefined || HAS_WORD.test(text.slice(last.to))) return undefined;
+  // In `x = 5, y = 7`, neither is the result.
+  if (hits.filter(({ from }) => ASSIGNED.test(text.slice(Math.max(0, from - MAX_RESULT), from))).length > 1)
+    return undefined;
   return RESULT.test(text.slice(Math.max(0, last.from - MAX_RESULT), last.from)) ? [last] : undefined;
 }
 
 const MAX_RESULT = 30;
+const ASSIGNED = /\p{L}\s*=\s*$/u;
 const RESULT =
   /(?:(?:\d|\w)\s*=|\b(?:gives?(?: (?:us|a total of|a result of))?|yields?|equals?|totals?|makes|comes (?:out )?to|adds? up to|amounts? to|results? in)|,\s*(?:so|thus|hence|therefore|which is|that is|making)(?:\s+(?:it(?:['’]s| is)|that(?:['’]s| is)|the \w+ is))?)\s*[*_"'`$]*$/iu;
 

@@ -1,5 +1,5 @@
-import { cuedHits, isSingledOut, type CueSpan } from '../cues.ts';
-import { pointsElsewhere, statesFailure } from './failure-text.ts';
+import { cuedHits, isSingledOut, type CueSpan, type Sought } from '../cues.ts';
+import { pointsElsewhere, statesAbsence, statesFailure } from './failure-text.ts';
 
 /** A value that occurs in a text. */
 export interface Hit extends CueSpan {
@@ -20,11 +20,11 @@ export type TextAnswer =
  * remain, none of them is the answer, however often each occurs. `hits`: in the order of the text. `from`: the offset after which
  * the text can state a failure.
  */
-export function answerAmong(text: string, hits: readonly Hit[], from = 0): TextAnswer {
+export function answerAmong(text: string, hits: readonly Hit[], sought: Sought, from = 0): TextAnswer {
   if (hits.length === 0 || pointsElsewhere(text)) return { kind: 'none' };
-  if (statesFailure(text.slice(from)) && !isSingledOut(text, hits) && !namesFailure(text, hits))
-    return { kind: 'none' };
-  const cued = cuedHits(text, hits);
+  const isFailure = statesFailure(text.slice(from)) || (sought.isNumber && statesAbsence(text));
+  if (isFailure && !isSingledOut(text, hits, sought) && !namesFailure(text, hits)) return { kind: 'none' };
+  const cued = cuedHits(text, hits, sought);
   const choices = [
     corrected(text, hits, STRONG),
     cued,
@@ -102,7 +102,7 @@ const BOUNDARY =
   /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|thus|therefore|hence|although|though|while|yet|which|instead(?! of)|then)\b/giu;
 /** A negation and up to six words after it; `no` negates at most the second word. */
 const NEGATION =
-  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|(?:\w{2,}er|less|more) than|except|excluding|unlike)\b|n['’]t\b)(?:[\s*_"'`]+[^\s*_"'`]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question|or|and)\b)(?:\s+[^\s*_"'`]+)?[\s*_"'`]*$/iu;
+  /(?:\b(?:nothing|not(?!\s+(?:only|just|merely)\b)|never|neither|nor|cannot|without(?!\s+(?:a )?doubt)|rather than|instead of|(?:\w{2,}er|less|more) than|except|excluding|unlike|hardly|barely|scarcely|far from|no way|no (?:reasons?|need|evidence|indications?|signs?|grounds?) (?:to|for|of|that)|none of|stretch to|(?<!\b(?:no|without|without an?y?|beyond|beyond an?y?|little) )doubt(?:s|ed|ful)?|(?:wrong|incorrect|false|misleading) to|(?:unlikely|impossible|improbable) (?:that|to))\b|n['’]t\b)(?:[\s*_"'`]+[^\s*_"'`]+){0,6}[\s*_"'`]*$|\b(?:no|non)\b(?!\s+(?:doubt|question|or|and)\b)(?:\s+[^\s*_"'`]+)?[\s*_"'`]*$/iu;
 const DENIAL =
   /^[\s*_"'`]*(?:\?\s*(?:no|nope|false)\W*$|(?:is|was|are|does|do|did|would|can|could|should|may|might)\s*(?:not\b|n['’]t\b)|(?:can|ca|wo)n['’]?t\b|cannot\b|(?:is|was|seems|would be|can be|could be)\s+(?:wrong|incorrect|ruled out|unlikely|impossible|excluded|inappropriate))/iu;
 
@@ -119,5 +119,5 @@ export function isSetOff(text: string, { from, to }: CueSpan): boolean {
 }
 
 const INTRODUCED =
-  /(?:^|[.,:;!?\n([{>=|"'`*-]|\b(?:is|be|answer|option|choice|letter|say|choose|pick|select|or|and)|→)\s*$/iu;
+  /(?:^|[.,:;!?\n([{>=|"'`*-]|\b(?:is|be|answer|option|choice|letter|say|choose|pick|select|or|and|probably|definitely|certainly|absolutely)|→)\s*$/iu;
 const ENDED = /^\s*(?:$|(?:or|and)\b|[.,:;!?\n)\]}<|"'`*–—-])/u;

@@ -63,6 +63,8 @@ function wholeBool(raw: string): BoolText | undefined {
 export function findBool(raw: string): FoundBool | undefined {
   const whole = wholeBool(raw);
   if (whole !== undefined) return { json: whole, exact: true, cued: false };
+  const labelled = raw.length > MAX_WHOLE ? undefined : wholeBool(raw.replace(LABEL, ''));
+  if (labelled !== undefined) return { json: labelled, exact: false, cued: false };
   const state = raw.length > MAX_WHOLE ? undefined : STATES.get(withoutDecoration(raw).toLowerCase());
   if (state !== undefined) return { json: state, exact: false, cued: false, isState: true };
   const letter = LETTER.exec(raw.slice(0, MAX_WHOLE));
@@ -71,10 +73,14 @@ export function findBool(raw: string): FoundBool | undefined {
   const answer = answerAmong(
     text,
     [...text.matchAll(PATTERN)].flatMap((match) => boolHits(text, match)),
+    { isNumber: false },
   );
   if (answer.kind !== 'answer') return undefined;
   return { json: answer.json === 'true' ? 'true' : 'false', exact: false, cued: answer.cued };
 }
+
+/** `Answer: ✅` */
+const LABEL = /^\W*(?:the )?(?:final )?(?:answer|result|verdict|output)[*_]{0,3}(?::| is\b)[*_]{0,3}/iu;
 
 /** `Answer: Y`, `N - it differs`. */
 const LETTER = /^\W*(?:(?:the )?(?:final )?(?:answer|result|output)\W{1,6})?([YN])\W*(?:$|\n|\s[-–—:(]\s?|[:,;]\s)/u;
@@ -92,7 +98,7 @@ function boolHits(text: string, match: RegExpExecArray): readonly Hit[] {
   if (word === 'yes' || word === 'no')
     return isSetOff(text, span) || isExplained(text, span) ? [{ ...span, json }] : [];
   if (NOT.test(text.slice(Math.max(0, span.from - MAX_NOT), span.from))) return [{ ...span, json: opposite(json) }];
-  return isNegated(text, span) ? [] : [{ ...span, json }];
+  return isNegated(text, span) || isHedged(text, span) ? [] : [{ ...span, json }];
 }
 
 /** True for a word at the start of a text with an explanation after it, which does not restrict it: `No (not mentioned)`. */
@@ -103,6 +109,17 @@ function isExplained(text: string, { from, to }: CueSpan): boolean {
 const MAX_EXPLAINED = 40;
 const EXPLAINED =
   /^[*_"'`]{0,4}\s{0,4}(?:[([]|→|->|=>|\/\/|\b(?:because|since|as)\b)(?!\W{0,4}(?:but|except|only|unless|if|part\w*|most\w*|maybe|perhaps|sometimes|soon)\b)/iu;
+
+/** True for a word that the words before it leave open (`partly true`, `may be true`, `whether it is true or false`), and in `a true friend`. */
+function isHedged(text: string, { from, to }: CueSpan): boolean {
+  const before = text.slice(Math.max(0, from - MAX_HEDGE), from);
+  return HEDGE.test(before) || (ARTICLE.test(before) && /^ \p{L}{3}/u.test(text.slice(to, to + MAX_HEDGE)));
+}
+
+const MAX_HEDGE = 60;
+const ARTICLE = /\b(?:an?|the|this|any|every) $/iu;
+const HEDGE =
+  /\b(?:partially|partly|half|almost|nearly|only|somewhat|sometimes|used to be|good to be|(?<!\b(?:answer|verdict|result|conclusion|guess|assessment) )(?:may|might|could|can|would)(?: well| also| still| only)? (?:be|have been)|(?:if|whether|unless)(?: (?:it|this|that|(?:the|this|that) \w{1,30}))?(?: (?:is|was|were|be))?(?: (?:true|false) or)?)\s+[*_"'`]{0,4}$/iu;
 
 const MAX_NOT = 20;
 const NOT = /(?:\bnot|n['’]t)\s+[*_"'`]*$/iu;

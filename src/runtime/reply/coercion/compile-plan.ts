@@ -127,7 +127,7 @@ class PlanCompiler {
     if (type.kind !== 'enum') return undefined;
     const { constraints, values } = this.#enumType(type.name);
     if (constraints !== undefined && constraints.length > 0) return undefined;
-    return { name: type.name, labels: values.filter((value) => !value.skip).flatMap(enumLabels) };
+    return { name: type.name, isNamed: true, labels: values.filter((value) => !value.skip).flatMap(enumLabels) };
   }
 
   // --- attributes ----------------------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class PlanCompiler {
   #enum(name: string): Plan {
     return shared(this.#named, name, () => {
       const { values } = this.#enumType(name);
-      return new LabelPlan(name, values.filter((value) => !value.skip).flatMap(enumLabels));
+      return new LabelPlan(name, values.filter((value) => !value.skip).flatMap(enumLabels), [name]);
     });
   }
 
@@ -252,12 +252,14 @@ function literalPlan(value: string | number | boolean): Plan {
 interface Choice {
   /** The values in words. */
   readonly name: string;
+  /** True if the name is that of an enum. */
+  readonly isNamed: boolean;
   readonly labels: readonly Label[];
 }
 
 function literalChoice(value: string): Choice {
   const json = JSON.stringify(value);
-  return { name: json, labels: [{ text: value, json }] };
+  return { name: json, isNamed: false, labels: [{ text: value, json }] };
 }
 
 /** One plan for all enums and string literals of a union, since a label can contain another: "Not guilty" is not `"guilty"`. */
@@ -265,5 +267,6 @@ function choicePlan(choices: readonly Choice[]): Plan {
   return new LabelPlan(
     choices.map(({ name }) => name).join(' or '),
     choices.flatMap(({ labels }) => labels),
+    choices.flatMap(({ name, isNamed }) => (isNamed ? [name] : [])),
   );
 }

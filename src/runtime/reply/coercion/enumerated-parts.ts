@@ -6,14 +6,20 @@ import { scalarNode } from '../text/whole-text.ts';
  * The members of a list that a string enumerates.
  */
 
-/** Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. */
+/**
+ * Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. Between
+ * semicolons, commas are decimal: `1,5; 2`.
+ */
 export function splitParts(node: ReplyNode): readonly ReplyNode[] {
   if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];
-  const texts = withoutLabel(node.text)
-    .split(/[,;\n]|\sand\s/u)
-    .map((text) => text.trim());
+  const list = withoutLabel(node.text);
+  if (DECIMALS.test(list)) return list.split(';').map((text) => scalarNode(text.trim().replace(',', '.')));
+  const texts = list.split(/[,;\n]|\sand\s/u).map((text) => text.trim());
   return texts.filter((text) => text !== '').map((text) => scalarNode(text));
 }
+
+/** Numbers between semicolons, of which the first has a decimal comma: `1,5; 2; 3,25`. */
+const DECIMALS = /^\s*[+\-−]?\d{1,15},\d{1,9}(?:\s?;\s?[+\-−]?\d{1,15}(?:,\d{1,9})?){1,200}\s*$/u;
 
 /**
  * Splits a string in which each line has a bullet, or a number in ascending order; undefined for any other. A single line

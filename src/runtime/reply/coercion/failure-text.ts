@@ -29,6 +29,19 @@ const FAILURES: readonly RegExp[] = [
   /\bas an? (?:ai|large language|language) |\b(?:as of|since) my (?:last|knowledge|training)\b|\bunable to (?:answer|determine|process|comply|provide)\b/iu,
 ];
 
+const STATED = '(?:given|mentioned|specified|stated|provided|listed|disclosed|indicated|included|available|found)';
+const IS = '(?:is|are|was|were|has been|have been)';
+/** `Unknown.`, `No price is given.`, `The price is not mentioned in the text.`, at the start of a text that does not estimate it then. */
+const ABSENT = new RegExp(
+  String.raw`^\W*(?:(?:unfortunately|sorry),? )?(?:(?:unknown|unspecified|undetermined|none|not (?:\w+ )?${STATED})\b|(?:there ${IS} )?no [^.,;:!?\n\d]{1,60} (?:${IS} )?${STATED}\b|(?:the|its|his|her|their) [^.,;:!?\n\d]{1,60} (?:(?:(?:is|are|was|were|has|have)(?: not|n['’]t)(?: been)?|${IS} never) (?:\w+ly )?${STATED}|(?:does|do|did)(?: not|n['’]t) (?:\w+ly )?(?:mention|state|specify|give|provide|contain|include|list|indicate|say))\b)(?![^]*\b(?:so|but|however|therefore|thus|hence|estimat\w+|assum\w+|based on|approximately|about|roughly|default)\b)`,
+  'iu',
+);
+
+/** True for a text that begins with the statement that its value is missing: its numbers are about something else. */
+export function statesAbsence(text: string): boolean {
+  return ABSENT.test(text.slice(0, MAX_READ));
+}
+
 /** A text that only refers to another place: `see page 2`, `(see section 3 for details)`. */
 const POINTER =
   /^\W*(?:please )?(?:see|cf\.?|refer to|check|consult|as (?:shown|stated|described) (?:in|on)|(?:shown|given|listed|described) (?:in|on))\s+(?:also\s+)?(?:the )?(?:pages?|sections?|chapters?|figures?|fig\.|tables?|lines?|notes?|sources?|appendix|footnotes?|references?)[^.,;:\n]{0,40}\W*$/iu;

@@ -1,6 +1,7 @@
+import { AnswerName } from '../answer-name.ts';
 import { answerAmong, isNegated, isSetOff, searchedPart, type Hit } from './answer-in-text.ts';
 import { foldAccents, foldCase, foldPunctuation, foldSeparators, withoutDecoration } from './folding.ts';
-import { HAS_WORD } from '../cues.ts';
+import { HAS_WORD, type Sought } from '../cues.ts';
 import { NearNames } from './near-names.ts';
 import { spend } from './step-budget.ts';
 
@@ -59,10 +60,13 @@ export class LabelMatcher {
   /** The values by the folded spellings of their labels, for each of FOLDS. */
   readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
   readonly #near: NearNames;
+  readonly #sought: Sought;
   #inside: LabelPattern | undefined = undefined;
 
-  constructor(labels: readonly Label[]) {
+  /** `names`: those of the enums, which can introduce a label in a text. */
+  constructor(labels: readonly Label[], names: readonly string[] = []) {
     this.#labels = labels;
+    this.#sought = { name: new AnswerName(names), isNumber: false };
     this.#near = new NearNames(labels.map(({ text }) => text));
     for (const label of labels) if (!this.#exact.has(label.text)) this.#exact.set(label.text, label.json);
   }
@@ -141,7 +145,7 @@ export class LabelMatcher {
     // A string can begin with the value `ERROR`, as the text of a reply would if it stated a failure.
     const isFirst =
       quoted && first !== undefined && first.distinct === true && !HAS_WORD.test(text.slice(0, first.from));
-    const answer = answerAmong(text, hits, isFirst ? first.to : 0);
+    const answer = answerAmong(text, hits, this.#sought, isFirst ? first.to : 0);
     if (answer.kind === 'none') return NONE;
     if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
     const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];

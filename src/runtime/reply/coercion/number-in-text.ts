@@ -1,3 +1,4 @@
+import { HAS_WORD, type CueSpan } from '../cues.ts';
 import { jsonNumberOf } from '../text/json-number.ts';
 import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
 import { withoutDecoration } from './folding.ts';
@@ -48,7 +49,10 @@ export function findNumber(source: string, context: NumberContext): FoundNumber 
   if (stars !== undefined) return starNumber(stars, context);
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
   if (other !== undefined) return { text: other, exact: false, cued: false };
-  if (!context.decimals) return numberInside(withoutScales(searchedPart(raw)));
+  if (!context.decimals) {
+    const found = numberInside(withoutScales(searchedPart(raw)));
+    return POINT_OR_COMMA.test(found?.text ?? '') ? undefined : found;
+  }
   return numberInside(COMMA_AND_UNIT.test(trimmed) ? trimmed.replace(',', '.') : searchedPart(raw));
 }
 
@@ -174,11 +178,18 @@ interface NumberHit extends Hit {
   readonly role: 'value' | 'aside';
 }
 
+/** Words that a text contains anywhere. Most texts have none of them, so that their numbers take fewer steps. */
+interface WordsInText {
+  readonly dates: boolean;
+  readonly confidence: boolean;
+}
+
 function numberInside(text: string): FoundNumber | undefined {
   spend(text.length);
-  const hits = [...text.matchAll(RUN)].flatMap((run) => numberHit(text, run));
+  const words = { dates: DATE_WORD.test(text), confidence: CONFIDENCE_WORD.test(text) };
+  const hits = [...text.matchAll(RUN)].flatMap((run) => numberHit(text, run, words));
   const values = hits.filter(({ role }) => role === 'value');
-  const answer = answerAmong(text, values.length > 0 ? values : hits);
+  const answer = answerAmong(text, values.length > 0 ? values : hits, { isNumber: true });
   return answer.kind === 'answer' ? { text: answer.json, exact: false, cued: answer.cued } : undefined;
 }
 
@@ -189,7 +200,7 @@ function numberInside(text: string): FoundNumber | undefined {
 const RUN =
   /(?<![\p{L}\p{N}_])(?:\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?(?![\p{L}\p{N}_]|[ ]?\d|[.,:/-]\d)|\d+(?:\.\d+)?[eE]\+\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+(?:[.,:/'’\-–‑][\p{L}\p{N}]+)*)/gu;
 
-function numberHit(text: string, run: RegExpExecArray): readonly NumberHit[] {
+function numberHit(text: string, run: RegExpExecArray, words: WordsInText): readonly NumberHit[] {
   const [word] = run;
   if (word.length > MAX_WORD || !/\d/u.test(word)) return [];
   const to = run.index + word.length;
@@ -200,9 +211,10 @@ function numberHit(text: string, run: RegExpExecArray): readonly NumberHit[] {
   const from = run.index - prefix.length;
   const json = valueOf(prefix, word, suffix);
   if (json === undefined || isOtherwiseUsed(before.slice(0, before.length - prefix.length), after)) return [];
+  if (words.dates && isInDate(before, word, after)) return [];
   const span = { from, to: to + suffix.length };
   if (isNegated(text, span)) return [];
-  return [{ ...span, json, role: isAside(text, span) ? 'aside' : 'value' }];
+  return [{ ...span, json, role: isAside(text, span, words) ? 'aside' : 'value' }];
 }
 
 /** No number has more characters. */
@@ -305,10 +317,40 @@ function isItemNumber(before: string, after: string): boolean {
   return /(?:^|\n)[ \t>*_#-]*$/u.test(before) && /^[.)]\**[ \t]+\S/u.test(after);
 }
 
+/** True for the day of a date in words, the year after a day (`5 May 2024`, `March 5th, 2024`), and a decade (`in his 30s`). */
+function isInDate(before: string, word: string, after: string): boolean {
+  if (YEAR.test(word)) return YEAR_AFTER_DAY.test(before);
+  if (word.endsWith('0s')) return DECADE.test(before);
+  if (!IS_DAY.test(word)) return false;
+  return (
+    DAY_AFTER_MONTH.test(before) || MONTH_AFTER_DAY.test(after) || (MONTH_ALONE.test(before) && !HAS_WORD.test(after))
+  );
+}
+
+const MONTH =
+  '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)';
+/** `in his 30s`, `the mid 1990s`: otherwise, `30s` is a time. */
+const DECADE = /\b(?:early|mid|late|the|his|her|their)[ -]$/iu;
+const DATE_WORD = new RegExp(String.raw`\b${MONTH}\b|\d0s\b`, 'u');
+const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?`;
+const IS_DAY = new RegExp(`^${DAY}$`, 'u');
+const YEAR = /^\d{4}$/u;
+const DAY_AFTER_MONTH = new RegExp(
+  String.raw`\b(?:[Oo]n|[Bb]y|[Uu]ntil|[Oo]f|[Ff]rom|[Ss]ince|[Bb]efore|[Aa]fter|is)\s${MONTH}\.?\s$`,
+  'u',
+);
+const MONTH_ALONE = new RegExp(String.raw`^\s{0,4}${MONTH}\.? $`, 'u');
+const MONTH_AFTER_DAY = new RegExp(String.raw`^\.? (?:of )?${MONTH}\b(?! (?:be|have|not)\b)`, 'u');
+const YEAR_AFTER_DAY = new RegExp(String.raw`\b(?:${MONTH}\.? ${DAY},?|${DAY}\.? (?:of )?${MONTH},?) $`, 'u');
+/** The year after a month: `March 1848`. */
+const IN_MONTH = new RegExp(String.raw`\b${MONTH},? $`, 'u');
+
 /** True for the number of a step or a page, and for a number in parentheses: values only if the text has no others. */
-function isAside(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+function isAside(text: string, { from, to }: CueSpan, words: WordsInText): boolean {
   const before = text.slice(Math.max(0, from - NEARBY), from);
-  if (ASIDE.test(before) || CONFIDENCE.test(before)) return true;
+  if (ASIDE.test(before)) return true;
+  if (words.dates && IN_MONTH.test(before) && YEAR.test(text.slice(from, to))) return true;
+  if (words.confidence && (CONFIDENCE.test(before) || CONFIDENT.test(text.slice(to, to + NEARBY)))) return true;
   const open = NOTE.exec(text.slice(Math.max(0, from - MAX_NOTE), from));
   if (open === null || !/^[^()]*\)/u.test(text.slice(to, to + MAX_NOTE))) return false;
   const start = from - open[0].length;
@@ -321,4 +363,7 @@ const ASIDE =
 const NOTE = /\((?!\s*(?:or|and|to)\b)[^()]*$/u;
 /** `[confidence 93%]`, `| confidence=0.93`, `Confidence: 9/10` */
 const CONFIDENCE = /\b(?:confidence|certainty|probability)\b[^.\n\d]{0,12}$/iu;
+const CONFIDENCE_WORD = /confiden|certain|probability|sure\b/iu;
+/** `85% confident` */
+const CONFIDENT = /^\s?(?:%\s?|percent )?(?:confident|confidence|certain|certainty|sure)\b/iu;
 const MAX_NOTE = 80;

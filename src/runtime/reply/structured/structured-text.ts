@@ -1,7 +1,7 @@
 import type { ReplyNode } from '../text/reply-node.ts';
 import { csvValues } from './csv.ts';
 import { hasElements, htmlLines, isErrorPage } from './html.ts';
-import { outlineValues } from './outline.ts';
+import { fencedMembers, outlineValues } from './outline.ts';
 import { pairValues } from './pairs.ts';
 import { plainLineValues } from './plain-lines.ts';
 import { sExpressionValues } from './s-expressions.ts';
@@ -20,6 +20,7 @@ export interface StructuredValue {
 type Reader = readonly [notation: string, read: (text: string) => readonly ReplyNode[]];
 
 const XML: Reader = ['XML', xmlValues];
+const FENCED: Reader = ['lines of text', fencedMembers];
 
 const READERS: readonly Reader[] = [
   ['a table', tableValues],
@@ -39,6 +40,11 @@ const READERS: readonly Reader[] = [
  */
 export function structuredValues(text: string): readonly StructuredValue[] {
   if (isErrorPage(text)) return [];
+  return [...readBy(FENCED, text), ...markedValues(text)];
+}
+
+/** Returns the readings of a text that can have tags of HTML. */
+function markedValues(text: string): readonly StructuredValue[] {
   const lines = htmlLines(text);
   if (lines === undefined) return valuesIn(text);
   if (hasElements(text)) return [...valuesIn(text), ...valuesIn(lines)];

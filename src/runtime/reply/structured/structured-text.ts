@@ -1,6 +1,6 @@
 import type { ReplyNode } from '../text/reply-node.ts';
 import { csvValues } from './csv.ts';
-import { hasElements, htmlLines, isErrorPage } from './html.ts';
+import { hasElements, hasInlineElements, htmlLines, isErrorPage } from './html.ts';
 import { fencedMembers, outlineValues } from './outline.ts';
 import { pairValues } from './pairs.ts';
 import { plainLineValues } from './plain-lines.ts';
@@ -34,6 +34,8 @@ const READERS: readonly Reader[] = [
   ['lines of text', plainLineValues],
 ];
 
+const TEXT_READERS: readonly Reader[] = READERS.filter((reader) => reader !== XML);
+
 /**
  * Returns the readings of a reply without JSON as structured text: a list of lines, keys and values line by line or
  * several on a line, a table, CSV, sections (TOML), YAML, XML or HTML. They are guesses: a caller takes one only if it matches a type.
@@ -46,13 +48,14 @@ export function structuredValues(text: string): readonly StructuredValue[] {
 /** Returns the readings of a text that can have tags of HTML. */
 function markedValues(text: string): readonly StructuredValue[] {
   const lines = htmlLines(text);
-  if (lines === undefined) return valuesIn(text);
+  if (lines === undefined) return valuesIn(text, hasInlineElements(text) ? TEXT_READERS : READERS);
+  if (hasInlineElements(text)) return [...valuesIn(text, TEXT_READERS), ...valuesIn(lines)];
   if (hasElements(text)) return [...valuesIn(text), ...valuesIn(lines)];
   return [...readBy(XML, text), ...valuesIn(lines), ...valuesIn(text)];
 }
 
-function valuesIn(text: string): readonly StructuredValue[] {
-  return JSON_LINE.test(text) ? [] : READERS.flatMap((reader) => readBy(reader, text));
+function valuesIn(text: string, readers = READERS): readonly StructuredValue[] {
+  return JSON_LINE.test(text) ? [] : readers.flatMap((reader) => readBy(reader, text));
 }
 
 function readBy([notation, read]: Reader, text: string): readonly StructuredValue[] {

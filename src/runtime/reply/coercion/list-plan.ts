@@ -4,7 +4,7 @@ import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
-import { isStripped, REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
+import { isStripped, RecordsNode, REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
 import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { ENUMERATED, listLinesOf, namesOf, splitParts, wordsOf } from './enumerated-parts.ts';
@@ -49,7 +49,7 @@ export class ListPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'list' || isStripped(node)) return undefined;
+    if (node.kind !== 'list' || isStripped(node) || node instanceof RecordsNode) return undefined;
     const element = this.#element();
     const writer = new ValueWriter(node);
     for (const [index, item] of node.items.entries()) {
@@ -61,8 +61,17 @@ export class ListPlan extends Plan {
   }
 
   protected coerceOnce(node: ReplyNode): CoercionOutcome {
+    const records = node instanceof RecordsNode ? this.#fromRecords(node) : undefined;
+    if (records !== undefined) return records;
     if (node.kind === 'list') return this.#fromList(node);
     return node.kind === 'object' ? this.#fromObject(node) : this.#fromScalar(node);
+  }
+
+  /** Reads lines as records, if each of these matches. */
+  #fromRecords({ records }: RecordsNode): CoercedValue | undefined {
+    const outcome = this.#fromItems(records);
+    const isWhole = outcome.ok && outcome.losses === NO_LOSSES && isKept(outcome) && !isDisplay(outcome);
+    return isWhole && !this.#element().takesText ? outcome : undefined;
   }
 
   // --- lists ---------------------------------------------------------------------------------------------------------

@@ -50,6 +50,18 @@ export function hasElements(text: string): boolean {
   return (hasKeys && (BLOCK_ELEMENT.test(text) || KEY_OF_HTML.test(text))) || IN_CELL.test(text);
 }
 
+/** A line with a bullet, a number, or a key in Markdown, and an inline element in its text; a key can follow the end of a line. */
+const INLINE_IN_TEXT =
+  /^[ \t]{0,40}(?:(?:[-*+•]|\d{1,4}[.)])[ \t]|[*_`]{0,3}[\p{L}_][\p{L}\p{N}_ -]{0,40}[*_`]{0,3}[ \t]*:)[^\n]{0,2000}?<(?:(?:b|i|em|strong|code|kbd)>|br\s*\/?>(?!\s*(?:$|[*_`]{0,3}[\p{L}_][\p{L}\p{N}_ -]{0,40}[*_`]{0,3}[ \t]*[:=])))/mu;
+
+/** True for items or keys in Markdown whose texts contain inline elements: the text is not HTML, and its elements are text. */
+export function hasInlineElements(text: string): boolean {
+  return !MARKUP_LINE.test(text) && INLINE_IN_TEXT.test(text);
+}
+
+/** A line that begins with an element. */
+const MARKUP_LINE = /^[ \t]{0,40}<\w/mu;
+
 /** Returns HTML as lines of text; undefined for a text without its tags. */
 export function htmlLines(text: string): string | undefined {
   if (!HAS_TAG.test(text) || !HAS_TAG.test(text.replaceAll(STRING, '""'))) return undefined;

@@ -1,7 +1,7 @@
 import type { ReplyNode } from '../text/reply-node.ts';
 import { csvValues } from './csv.ts';
-import { hasElements, htmlLines, isErrorPage } from './html.ts';
-import { outlineValues } from './outline.ts';
+import { hasElements, hasInlineElements, htmlLines, isErrorPage } from './html.ts';
+import { fencedMembers, outlineValues } from './outline.ts';
 import { pairValues } from './pairs.ts';
 import { plainLineValues } from './plain-lines.ts';
 import { sExpressionValues } from './s-expressions.ts';
@@ -20,6 +20,7 @@ export interface StructuredValue {
 type Reader = readonly [notation: string, read: (text: string) => readonly ReplyNode[]];
 
 const XML: Reader = ['XML', xmlValues];
+const FENCED: Reader = ['lines of text', fencedMembers];
 
 const READERS: readonly Reader[] = [
   ['a table', tableValues],
@@ -33,20 +34,28 @@ const READERS: readonly Reader[] = [
   ['lines of text', plainLineValues],
 ];
 
+const TEXT_READERS: readonly Reader[] = READERS.filter((reader) => reader !== XML);
+
 /**
  * Returns the readings of a reply without JSON as structured text: a list of lines, keys and values line by line or
  * several on a line, a table, CSV, sections (TOML), YAML, XML or HTML. They are guesses: a caller takes one only if it matches a type.
  */
 export function structuredValues(text: string): readonly StructuredValue[] {
   if (isErrorPage(text)) return [];
+  return [...readBy(FENCED, text), ...markedValues(text)];
+}
+
+/** Returns the readings of a text that can have tags of HTML. */
+function markedValues(text: string): readonly StructuredValue[] {
   const lines = htmlLines(text);
-  if (lines === undefined) return valuesIn(text);
+  if (lines === undefined) return valuesIn(text, hasInlineElements(text) ? TEXT_READERS : READERS);
+  if (hasInlineElements(text)) return [...valuesIn(text, TEXT_READERS), ...valuesIn(lines)];
   if (hasElements(text)) return [...valuesIn(text), ...valuesIn(lines)];
   return [...readBy(XML, text), ...valuesIn(lines), ...valuesIn(text)];
 }
 
-function valuesIn(text: string): readonly StructuredValue[] {
-  return JSON_LINE.test(text) ? [] : READERS.flatMap((reader) => readBy(reader, text));
+function valuesIn(text: string, readers = READERS): readonly StructuredValue[] {
+  return JSON_LINE.test(text) ? [] : readers.flatMap((reader) => readBy(reader, text));
 }
 
 function readBy([notation, read]: Reader, text: string): readonly StructuredValue[] {

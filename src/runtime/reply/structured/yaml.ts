@@ -35,14 +35,18 @@ export function yamlValues(text: string): readonly ReplyNode[] {
 
 const FENCE = /^```([^\s`]*)[^\n]*\n([^]*?)^```[^\S\n]*$/gmu;
 
-/** Returns the text, and the text without its first paragraph, its last paragraph, and both. */
+/** Returns the text, and the text without its first paragraph, its last paragraph, and both, if these are sentences. */
 function bodiesOf(text: string): readonly string[] {
   const first = /^\s*\S[^\n]*:[^\S\n]*\n\s*\n/u.exec(text)?.[0].length ?? 0;
   const last = text.trimEnd().lastIndexOf('\n\n');
-  const ends = last > first ? [text.length, last] : [text.length];
+  const ends = last > first && !VALUE_LINE.test(text.slice(last)) ? [text.length, last] : [text.length];
   const starts = first > 0 ? [0, first] : [0];
   return starts.flatMap((from) => ends.map((to) => text.slice(from, to)));
 }
+
+/** A line with a bullet, a number, a heading, a cell, a fence, or a key with a value. */
+const VALUE_LINE =
+  /^[ \t]*(?:[-*+•|]\s|\d{1,4}[.)]\s|#{1,6}\s|```|\|[^\n]*\||[*_"']{0,3}[\p{L}_][\p{L}\p{N}_-]{0,40}[*_"']{0,3}:[*_]{0,3}\s+\S)/mu;
 
 function yamlValue(text: string): ReplyNode | undefined {
   const body = text.replace(/^\s*---[^\S\n]*\n/u, '').replace(/\n(?:\.\.\.|---)\s*$/u, '');

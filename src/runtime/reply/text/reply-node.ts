@@ -191,6 +191,23 @@ export class HeadedNode extends ReplyNode {
   }
 }
 
+/** Lines below a key with a second reading: as a list of records. */
+export class RecordsNode extends ReplyNode {
+  readonly records: ReplyNode;
+
+  constructor(value: ReplyNode, records: ReplyNode) {
+    super(value.kind);
+    this.records = records;
+    this.complete = true;
+    this.text = value.text;
+    this.plain = value.plain;
+    for (const [at, item] of value.items.entries()) {
+      if (value.kind === 'list') this.add(item);
+      else this.put(value.keys[at] ?? '', item);
+    }
+  }
+}
+
 /** Returns the JSON text of a string node. */
 export function quoteText(node: ReplyNode): string {
   return node.plain ? `"${node.text}"` : JSON.stringify(node.text);

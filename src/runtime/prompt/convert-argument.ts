@@ -131,7 +131,8 @@ export class ArgumentConverter {
   }
 }
 
-function toFloat(value: unknown): Value {
+/** Converts a whole number to a float; other values stay as they are. */
+export function toFloat(value: unknown): Value {
   return typeof value === 'number' && Number.isInteger(value) ? new Float(value) : asIs(value);
 }
 

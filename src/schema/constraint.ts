@@ -16,6 +16,3 @@ export interface Constraint {
  * why the evaluation failed.
  */
 export type Condition = (self: unknown) => Result<boolean, string>;
-
-/** Compiles the expression of a constraint. The rooms that check constraints receive it from `runtime/call`. */
-export type CompileCondition = (expression: Expression) => Condition;

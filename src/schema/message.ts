@@ -4,7 +4,7 @@ import type { Violation } from './violation.ts';
 
 /** What a rendered prompt is: messages in order, each with a role and at least one part. */
 export interface Message {
-  /** The role as the template gave it, checked against the client's allowed roles, before renaming for the wire. */
+  /** The role's name in the request: one that the client allows, renamed by its `remap_roles`. */
   readonly role: string;
   readonly parts: readonly MessagePart[];
 }

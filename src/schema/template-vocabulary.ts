@@ -76,6 +76,7 @@ export const TESTS = {
   greaterthan: ['other'],
   gt: ['other'],
   in: ['container'],
+  int: [],
   integer: [],
   iterable: [],
   le: ['other'],

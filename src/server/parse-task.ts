@@ -7,7 +7,7 @@ import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts
 import { BoundedCache } from '../base/bounded-cache.ts';
 import type { SentExtension } from '../runtime/call/call-types.ts';
 import { compileCountedCondition } from '../runtime/call/request-conditions.ts';
-import type { CompileCondition } from '../schema/constraint.ts';
+import type { CompileCondition } from '../schema/compile-condition.ts';
 import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
 import type { Program } from '../schema/program.ts';
 import { extendDefinitions, type TypeExtension } from '../schema/type-extension.ts';

@@ -1,6 +1,7 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
-import type { CompileCondition, Condition, Constraint } from '../../schema/constraint.ts';
+import type { CompileCondition } from '../../schema/compile-condition.ts';
+import type { Condition, Constraint } from '../../schema/constraint.ts';
 import { type DefinitionIndex, indexDefinitions } from '../../schema/definition-index.ts';
 import type { FunctionType } from '../../schema/function.ts';
 import { possibleMembers } from '../../schema/possible-members.ts';
@@ -59,18 +60,21 @@ class ArgumentAsserts {
     let asserted = this.#asserted.get(fn);
     if (asserted === undefined) this.#asserted.set(fn, (asserted = reachesAssert(fn, this.#index)));
     if (!asserted) return NO_VIOLATIONS;
-    const walk = new AssertWalk(this.#index, validators.createFits(), (constraint, value) =>
-      this.#evaluate(constraint, value),
+    const walk = new AssertWalk(this.#index, validators.createFits(), (constraint, type, value) =>
+      this.#evaluate(constraint, type, value),
     );
     for (const { name, type } of fn.parameters) walk.explain(type, ownValue(args, name), pathStep(undefined, name));
     return walk.violations;
   }
 
   /** Undefined when the constraint holds, else the message. */
-  #evaluate(constraint: Constraint, value: unknown): string | undefined {
+  #evaluate(constraint: Constraint, type: Type, value: unknown): string | undefined {
     let condition = this.#conditions.get(constraint);
     if (condition === undefined) {
-      this.#conditions.set(constraint, (condition = this.#compileCondition(constraint.expression)));
+      this.#conditions.set(
+        constraint,
+        (condition = this.#compileCondition(constraint.expression, { type, definitions: this.#index })),
+      );
     }
     const result = condition(value);
     if (result.ok && result.value) return undefined;
@@ -79,7 +83,7 @@ class ArgumentAsserts {
   }
 }
 
-type Evaluate = (constraint: Constraint, value: unknown) => string | undefined;
+type Evaluate = (constraint: Constraint, type: Type, value: unknown) => string | undefined;
 
 const NO_VIOLATIONS: readonly Violation[] = [];
 
@@ -107,7 +111,7 @@ class AssertWalk {
       return;
     }
     for (const constraint of this.#constraints(type)) {
-      const message = this.#evaluate(constraint, value);
+      const message = this.#evaluate(constraint, type, value);
       if (message !== undefined) this.violations.push({ path: pathText(path), message });
     }
     for (const part of this.#parts(type, value).slice(0, type.kind === 'union' ? 1 : undefined)) {
@@ -130,7 +134,8 @@ class AssertWalk {
 
   #holdsNow(type: Type, value: unknown, depth: number): boolean {
     if (depth > MAX_VALUE_DEPTH) return false;
-    if (this.#constraints(type).some((constraint) => this.#evaluate(constraint, value) !== undefined)) return false;
+    if (this.#constraints(type).some((constraint) => this.#evaluate(constraint, type, value) !== undefined))
+      return false;
     const parts = this.#parts(type, value);
     const holds = (part: Part): boolean =>
       this.#holds(part.type, part.value, part.step === undefined ? depth : depth + 1);

@@ -1,4 +1,4 @@
-import type { CompileCondition } from '../../schema/constraint.ts';
+import type { CompileCondition } from '../../schema/compile-condition.ts';
 import { compileChargedCondition } from '../prompt/compile-condition.ts';
 import { TemplateFault } from '../prompt/template-fault.ts';
 import { spend } from '../reply/coercion/step-budget.ts';
@@ -13,12 +13,12 @@ const MAX_UNITS = 50_000;
  * Compiles the constraints in the types of a request, for replies. Their work counts as steps of the coercion, because a reply can
  * have thousands of values with the same constraint.
  */
-export const compileCountedCondition: CompileCondition = (expression) =>
-  compileChargedCondition(expression, (units) => spend(units * STEPS_PER_UNIT));
+export const compileCountedCondition: CompileCondition = (expression, of) =>
+  compileChargedCondition(expression, of, (units) => spend(units * STEPS_PER_UNIT));
 
 /** Compiles the constraints in the types of a request, for arguments. */
 export function compileBoundedCondition(limit: WorkLimit): CompileCondition {
-  return (expression) => compileChargedCondition(expression, (units) => limit.spend(units));
+  return (expression, of) => compileChargedCondition(expression, of, (units) => limit.spend(units));
 }
 
 /** Limits the work of all constraints of one argument object, which are checked in the event loop. */

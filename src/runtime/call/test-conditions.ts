@@ -30,13 +30,12 @@ export function evaluateTest(
   constraints: readonly Constraint[],
   call: TestedCall,
   fn: FunctionType,
-  { enums }: DefinitionIndex,
+  definitions: DefinitionIndex,
 ): readonly ConditionOutcome[] {
-  const parameters = fn.parameters.map(({ name }) => name);
   const result = withoutChecks(call.value).value;
   const checks = new Map<string, boolean>();
   const helper = { result, checks, latency_ms: call.latencyMs };
-  const values = [...parameters.map((name) => ownValue(call.args, name)), result, helper];
+  const values = [...fn.parameters.map(({ name }) => ownValue(call.args, name)), result, helper];
   const outcomes: ConditionOutcome[] = [];
   let halted = false;
   for (const constraint of constraints) {
@@ -45,7 +44,7 @@ export function evaluateTest(
       continue;
     }
     // The last of two equal names applies: a parameter does not hide the result.
-    const evaluated = compileTestCondition(constraint.expression, [...parameters, 'this', '_'], enums)(values);
+    const evaluated = compileTestCondition(constraint.expression, fn, definitions)(values);
     const holds = evaluated.ok && evaluated.value;
     const reason = evaluated.ok ? {} : { reason: evaluated.failure };
     outcomes.push({ constraint, status: holds ? 'succeeded' : 'failed', ...reason });

@@ -7,9 +7,9 @@ import type { Fragment, RoleSegment } from './values/output.ts';
 const KEEP_APART = '__baml_allow_dupe_role__';
 
 /**
- * Builds messages from the output of a template. Without any segment the whole text is one message. Otherwise each text is
- * trimmed, empty texts and messages without parts are dropped, even if no message is left, and adjacent messages of one
- * role are joined.
+ * Builds messages from the output of a template. Without any segment the whole text is one message of the default role, which
+ * is not renamed. Otherwise each text is trimmed, empty texts and messages without parts are dropped, even if no message is
+ * left, and adjacent messages whose roles have the same name in the request are joined.
  */
 export function buildMessages(fragments: readonly Fragment[], client: PromptClient): readonly Message[] {
   if (fragments.every((fragment) => typeof fragment === 'string')) {
@@ -18,6 +18,12 @@ export function buildMessages(fragments: readonly Fragment[], client: PromptClie
   const builder = new MessageBuilder(client);
   for (const fragment of fragments) builder.add(fragment);
   return builder.finish();
+}
+
+/** The name that the request has for a role of the template. A role that the client does not allow becomes its default. */
+export function roleInRequest(role: string, { allowedRoles, defaultRole, remapRoles }: PromptClient): string {
+  const allowed = allowedRoles.includes(role) ? role : defaultRole;
+  return (Object.hasOwn(remapRoles, allowed) ? remapRoles[allowed] : undefined) ?? allowed;
 }
 
 interface OpenMessage {
@@ -35,7 +41,7 @@ class MessageBuilder {
 
   constructor(client: PromptClient) {
     this.#client = client;
-    this.#current = { role: client.defaultRole, parts: [] };
+    this.#current = { role: roleInRequest(client.defaultRole, client), parts: [] };
   }
 
   add(fragment: Fragment): void {
@@ -56,10 +62,8 @@ class MessageBuilder {
 
   #begin(segment: RoleSegment): void {
     this.#endMessage();
-    const { allowedRoles, defaultRole } = this.#client;
-    const role = allowedRoles.includes(segment.role) ? segment.role : defaultRole;
     const entries = Object.entries(segment.metadata).filter(([name]) => name !== KEEP_APART);
-    this.#current = { role, parts: [] };
+    this.#current = { role: roleInRequest(segment.role, this.#client), parts: [] };
     this.#metadata = entries.length > 0 ? Object.fromEntries(entries) : undefined;
     this.#apart = segment.metadata[KEEP_APART] === true;
   }

@@ -137,7 +137,8 @@ function undeclared(name: string): EnumValue {
   return new EnumValue({ name, skip: false });
 }
 
-function toFloat(value: unknown): Value {
+/** Converts a whole number to a float; other values stay as they are. */
+export function toFloat(value: unknown): Value {
   return typeof value === 'number' && Number.isInteger(value) ? new Float(value) : asIs(value);
 }
 

@@ -1,5 +1,6 @@
 import type { InvalidReply, Message, MessagePart, PromptClient } from '../../schema/message.ts';
 import type { Violation } from '../../schema/violation.ts';
+import { roleInRequest } from './build-messages.ts';
 
 /**
  * The most characters of a reply that go back to the model, about 16,000 tokens: longer than most models can answer, and all
@@ -14,8 +15,8 @@ const MAX_FAULT = 500;
 
 /**
  * Returns the messages that ask a model to correct its reply: the prompt, the reply as the assistant's, and the faults with
- * their paths as the user's. A client that does not accept these roles gets its default role, and adjacent messages of one role
- * are joined, as in prompts.
+ * their paths as the user's. As in prompts, a client that does not accept these roles gets its default role, roles are renamed,
+ * and adjacent messages of one role are joined.
  */
 export function reaskMessages({ prompt, text, faults }: InvalidReply, client: PromptClient): readonly Message[] {
   const messages = [...prompt];
@@ -25,8 +26,8 @@ export function reaskMessages({ prompt, text, faults }: InvalidReply, client: Pr
   return messages;
 }
 
-function append(messages: Message[], wanted: string, text: string, { allowedRoles, defaultRole }: PromptClient): void {
-  const role = allowedRoles.includes(wanted) ? wanted : defaultRole;
+function append(messages: Message[], wanted: string, text: string, client: PromptClient): void {
+  const role = roleInRequest(wanted, client);
   const part: MessagePart = { kind: 'text', text };
   const last = messages.at(-1);
   if (last?.role === role) messages[messages.length - 1] = { role, parts: [...last.parts, part] };

@@ -3,10 +3,21 @@ import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import type { Constraint } from '../../../src/schema/constraint.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import { extensionOf, faultsOf } from './types-of-requests.ts';
 
 const builder = (pattern: string): object => ({
   json_schema: { Person: { properties: { x: { type: 'string', pattern } }, required: ['x'] } },
+});
+
+const NO_DEFINITIONS = indexDefinitions({
+  classes: [],
+  enums: [],
+  aliases: [],
+  functions: [],
+  templateStrings: [],
+  clients: [],
+  retryPolicies: [],
 });
 
 /** Reports whether the assert for a pattern holds. */
@@ -14,7 +25,7 @@ function matcherOf(pattern: string): (text: string) => unknown {
   const type = extensionOf(builder(pattern)).classes[0]?.fields[0]?.type;
   const constraint = (type as { readonly constraints?: readonly Constraint[] } | undefined)?.constraints?.[0];
   if (constraint === undefined) throw new Error(`no assert for ${pattern}`);
-  const holds = compileCondition(constraint.expression);
+  const holds = compileCondition(constraint.expression, { type: { kind: 'string' }, definitions: NO_DEFINITIONS });
   return (text) => {
     const result = holds(text);
     return result.ok ? result.value : result.failure;

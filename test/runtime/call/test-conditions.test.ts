@@ -17,10 +17,11 @@ class Person {
   name string
   mood Mood
   age int @check(adult, {{ this >= 18 }})
+  height float?
 }
-function F(text: string, this: string?) -> Person {
+function F(text: string, this: string?, limit: float?) -> Person {
   client "openai/gpt-4o"
-  prompt #"{{ text }} {{ this }} {{ ctx.output_format }}"#
+  prompt #"{{ text }} {{ this }} {{ limit }} {{ ctx.output_format }}"#
 }
 test T {
   functions [F]
@@ -33,8 +34,8 @@ test T {
   if (program === undefined || fn === undefined || built === undefined) throw new Error(JSON.stringify(diagnostics));
   expect(built).not.toHaveProperty('unreadable');
   const age = { value: 30, checks: { adult: { name: 'adult', expression: 'this >= 18', status: 'succeeded' } } };
-  const value = { name: 'Ada', mood: 'Glad', age };
-  const tested = { value, args: { text: 'a' }, latencyMs: 250, ...call };
+  const value = { name: 'Ada', mood: 'Glad', age, height: 2 };
+  const tested = { value, args: { text: 'a', limit: 3 }, latencyMs: 250, ...call };
   return evaluateTest(built.constraints, tested, fn, indexDefinitions(program)).map(
     ({ constraint, status, reason }) => `${constraint.source}: ${status}${reason === undefined ? '' : ` (${reason})`}`,
   );
@@ -46,6 +47,8 @@ test.each([
   ['this == _.result', 'succeeded'],
   ['this.age == 30', 'succeeded'],
   ['this.age + 1 > 30', 'succeeded'],
+  ['this.height is float and _.result.height is float and this.age is int', 'succeeded'],
+  ['limit is float', 'succeeded'],
   ['this.mood == "Glad"', 'succeeded'],
   ['this.mood == Mood.Glad', 'succeeded'],
   ['this.mood == Mood.Sad', 'failed'],

@@ -1,12 +1,45 @@
 import { expect, test } from 'vitest';
 import { parseExpression } from '../../../src/compiler/1-parse/template/parse-template.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
+import { compile } from '../../../src/compiler/compile.ts';
+import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import type { ConstrainedType } from '../../../src/schema/compile-condition.ts';
 import type { Condition } from '../../../src/schema/constraint.ts';
+import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 
-function condition(text: string): Condition {
+/** The type of a parameter, with the definitions of this file. */
+function constrained(type: string): ConstrainedType {
+  const source = `
+class Point {
+  x float
+  next Point?
+}
+class Named {
+  name string
+  kind "named"
+}
+class Measure {
+  kind "measure"
+  size float
+}
+type Tree = float | Tree[]
+function F(value: ${type}) -> string {
+  client "openai/m"
+  prompt #"{{ value }}"#
+}`;
+  const options = { version: '0.1.0', versionCheck: false, beta: true, apiKey: false };
+  const { program, diagnostics } = compile([new SourceFile('main.baml', source)], options);
+  const parameter = program?.functions[0]?.parameters[0];
+  if (program === undefined || parameter === undefined) throw new Error(JSON.stringify(diagnostics));
+  return { type: parameter.type, definitions: indexDefinitions(program) };
+}
+
+const ANY = constrained('string');
+
+function condition(text: string, of: ConstrainedType = ANY): Condition {
   const { expression } = parseExpression({ file: 'main.baml', text, toFileOffset: (offset) => offset });
   if (expression === undefined) throw new Error(`no expression: ${text}`);
-  return compileCondition(expression);
+  return compileCondition(expression, of);
 }
 
 test.each<readonly [string, unknown, boolean]>([
@@ -52,6 +85,38 @@ test.each<readonly [string, unknown, string]>([
   ['this.nope()', 'a', 'a value of kind string has no method "nope"'],
 ])('%s of %j cannot be evaluated: %s', (text, self, reason) => {
   expect(condition(text)(self)).toEqual({ ok: false, failure: reason });
+});
+
+test.each<readonly [string, string, unknown]>([
+  ['float', 'this is float and this|string == "7.0" and this is not integer', 7],
+  ['float', 'this is float and this == 7.5', 7.5],
+  ['float?', 'this is float', 7],
+  ['float?', 'this is none', null],
+  ['int', 'this is int and this|string == "7"', 7],
+  ['float[]', 'this|join(",") == "7.0,8.5"', [7, 8.5]],
+  ['map<string, float[]>', 'this.k[0] is float and this.values()|first|first is float', { k: [7] }],
+  ['Point', 'this.x is float and this.next.next.x|string == "7.0"', { x: 1, next: { x: 2, next: { x: 7 } } }],
+  ['Point', 'this["x"] is float and (this|items|first)[1] is float and this|tojson is startingwith("{")', { x: 7 }],
+  ['Point[]', 'this|map(attribute="x")|select("float")|list|length == 2', [{ x: 7 }, { x: 8 }]],
+  ['Tree', 'this[0][0] is float', [[7]]],
+  ['float | int', 'this is float', 7],
+  ['int | float', 'this is int', 7],
+  ['int | float', 'this is float', 7.5],
+  ['string | float', 'this is float', 7],
+  ['3 | float', 'this is int', 3],
+  ['3 | float', 'this is float', 7],
+  ['string | Point', 'this.x is float', { x: 7 }],
+  ['Named | Measure', 'this.size is float', { kind: 'measure', size: 7 }],
+  ['Point', 'this.__proto__ == 1 and this.x is float', JSON.parse('{"x": 7, "__proto__": 1}')],
+  ['float', 'this == "seven"', 'seven'],
+])('numbers that %s declares as floats are floats: %s', (type, text, self) => {
+  expect(condition(text, constrained(type))(self)).toEqual({ ok: true, value: true });
+});
+
+test('the value itself is not changed', () => {
+  const self = { x: 7, next: { x: 8 } };
+  condition('this.next.x is float', constrained('Point'))(self);
+  expect(self).toEqual({ x: 7, next: { x: 8 } });
 });
 
 test('a condition is evaluated again for each value', () => {

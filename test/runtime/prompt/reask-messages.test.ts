@@ -55,6 +55,12 @@ test('a role that the client does not accept becomes its default role, as in pro
   expect(messages).toEqual([message('user', 'Ada', 'No.', REQUEST)]);
 });
 
+test('roles are renamed before messages are joined, as in prompts', () => {
+  const client = { ...CLIENT, remapRoles: { assistant: 'model', user: 'human' } };
+  const messages = reaskMessages({ prompt: [message('human', 'Ada')], text: 'No.', faults: FAULTS }, client);
+  expect(messages).toEqual([message('human', 'Ada'), message('model', 'No.'), message('human', REQUEST)]);
+});
+
 test('a fault of the whole reply has no path', () => {
   const faults = [{ path: '', message: 'expected an object, got 1' }];
   expect(textOf(reaskMessages({ prompt: PROMPT, text: '1', faults }, CLIENT), -1)).toContain(

@@ -49,7 +49,7 @@ export function anthropicProtocol(parts: {
 
 /** Messages as Anthropic documents them: `system` messages before the first other one go to the top. */
 function anthropicMessages(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
-  const wire = wireConversation<JsonObject>(messages, options, (part) => {
+  const wire = wireConversation<JsonObject>(messages, (part) => {
     const block = part.kind === 'text' ? ok({ type: 'text', text: part.text }) : mediaBlock(part);
     return withMetadata(block, part, options);
   });

@@ -6,7 +6,6 @@ import type { MediaPart, Message, MessagePart } from '../../../schema/message.ts
 import { AWS_KEY_VARIABLES, BEDROCK_TOKEN_VARIABLE } from '../../../schema/providers/aws-bedrock.ts';
 import type { AWS_BEDROCK } from '../../../schema/providers/aws-bedrock.ts';
 import { headerProblem } from '../../../schema/providers/header.ts';
-import type { ClientOptions } from '../client-options.ts';
 import type { HttpCall } from '../http/origin-pool.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import { bedrockFormat, bedrockToolFormat } from '../wire/bedrock-format.ts';
@@ -49,7 +48,7 @@ function unsignedProtocol({ url, options, values }: BedrockClient, token: string
     format: replyFormat(options, bedrockFormat),
     structuredFormat: bedrockToolFormat,
     call(messages, streamed, output) {
-      const wire = bedrockMessages(messages, options);
+      const wire = bedrockMessages(messages);
       if (!wire.ok) return err(wire.failure);
       const body = JSON.stringify({ ...withStructure(members, options, output), ...wire.value });
       return ok({ path: streamed ? stream : whole, headers, body });
@@ -105,8 +104,8 @@ function signedProtocol(client: BedrockClient, credentials: AwsCredentialSource)
 const SIGNED_HEADERS = { 'content-type': 'application/json' };
 
 /** Messages as Converse takes them; leading system messages are apart. */
-function bedrockMessages(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
-  const wire = wireConversation<JsonObject>(messages, options, blocks);
+function bedrockMessages(messages: readonly Message[]): Result<JsonObject, string> {
+  const wire = wireConversation<JsonObject>(messages, blocks);
   if (!wire.ok) return wire;
   const { system, turns } = wire.value;
   const conversation = turns.map(({ role, parts }) => ({ role, content: parts }));

@@ -46,7 +46,7 @@ export function googleProtocol(parts: {
 
 /** Messages as Gemini documents them: leading system messages are the instruction, and the assistant is called `model`. */
 function googleContents(messages: readonly Message[], options: ClientOptions): Result<JsonObject, string> {
-  const wire = wireConversation<JsonObject>(messages, options, (part) => {
+  const wire = wireConversation<JsonObject>(messages, (part) => {
     const written = part.kind === 'text' ? ok({ text: part.text }) : mediaPart(part);
     return withMetadata(written, part, options);
   });

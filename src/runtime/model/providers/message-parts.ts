@@ -22,17 +22,16 @@ interface WireConversation<Part> {
  */
 type WritePart<Part> = (part: MessagePart, role: string) => Result<readonly Part[], string>;
 
-/** All messages, in order, with the roles that the client's options give them. */
+/** All messages, in order. */
 export function wireTurns<Part>(
   messages: readonly Message[],
-  options: ClientOptions,
   write: WritePart<Part>,
 ): Result<readonly WireTurn<Part>[], string> {
   const turns: WireTurn<Part>[] = [];
   for (const message of messages) {
     const parts = wireParts(message, write);
     if (!parts.ok) return parts;
-    turns.push({ role: options.remapRoles.get(message.role) ?? message.role, parts: parts.value });
+    turns.push({ role: message.role, parts: parts.value });
   }
   return ok(turns);
 }
@@ -43,7 +42,6 @@ export function wireTurns<Part>(
  */
 export function wireConversation<Part>(
   messages: readonly Message[],
-  options: ClientOptions,
   write: WritePart<Part>,
 ): Result<WireConversation<Part>, string> {
   const first = messages.findIndex((message) => message.role !== 'system');
@@ -51,9 +49,9 @@ export function wireConversation<Part>(
   const conversation = (first === -1 ? messages : messages.slice(first)).map((message) =>
     message.role === 'system' ? { ...message, role: 'user' } : message,
   );
-  const system = wireTurns(leading, options, write);
+  const system = wireTurns(leading, write);
   if (!system.ok) return system;
-  const turns = wireTurns(conversation, options, write);
+  const turns = wireTurns(conversation, write);
   if (!turns.ok) return turns;
   const instructions = system.value.flatMap(({ parts }) => parts);
   return ok({ system: leading.length === 0 ? undefined : instructions, turns: turns.value });

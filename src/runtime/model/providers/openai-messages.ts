@@ -15,7 +15,7 @@ export function openAiChatMessages(
   options: ClientOptions,
   plainText: boolean,
 ): Result<readonly ChatCompletionMessageParam[], string> {
-  const turns = wireTurns<ChatCompletionContentPart>(messages, options, (part) => {
+  const turns = wireTurns<ChatCompletionContentPart>(messages, (part) => {
     return withMetadata(part.kind === 'text' ? textPart(part.text) : mediaPart(part), part, options);
   });
   if (!turns.ok) return turns;
@@ -74,7 +74,7 @@ export function openAiResponsesInput(
   messages: readonly Message[],
   options: ClientOptions,
 ): Result<readonly JsonValue[], string> {
-  const turns = wireTurns<JsonObject>(messages, options, (part, role) => {
+  const turns = wireTurns<JsonObject>(messages, (part, role) => {
     const type = role === 'assistant' ? 'output_text' : 'input_text';
     return withMetadata(part.kind === 'text' ? ok({ type, text: part.text }) : mediaItem(part), part, options);
   });

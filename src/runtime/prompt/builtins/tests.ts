@@ -14,6 +14,7 @@ const isOther: TestFunction = (value, [other], work) => !valuesEqual(value, othe
 const isLess: TestFunction = (value, [other], work) => compareValues(value, other, work) < 0;
 const isAtMost: TestFunction = (value, [other], work) => compareValues(value, other, work) <= 0;
 const isGreater: TestFunction = (value, [other], work) => compareValues(value, other, work) > 0;
+const isInteger: TestFunction = (value) => typeof value === 'number' && Number.isInteger(value);
 const isAtLeast: TestFunction = (value, [other], work) => compareValues(value, other, work) >= 0;
 
 /** Every test of the vocabulary. */
@@ -39,7 +40,8 @@ export const TEST_FUNCTIONS: Readonly<Record<TestName, TestFunction>> = {
   greaterthan: isGreater,
   gt: isGreater,
   in: (value, [container], work) => contains(container, value, work),
-  integer: (value) => typeof value === 'number' && Number.isInteger(value),
+  int: isInteger,
+  integer: isInteger,
   // A loop over null or an undefined value visits no items.
   iterable: (value) => value === undefined || value === null || isString(value) || isList(value) || isMapping(value),
   le: isAtMost,

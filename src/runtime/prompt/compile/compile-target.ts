@@ -2,12 +2,14 @@ import type { AssignmentTarget } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
 import { itemsOf } from '../values/access-value.ts';
 import { Namespace } from '../builtins/functions.ts';
-import { kindOf, type Value } from '../values/value.ts';
+import { isString, kindOf, type Value } from '../values/value.ts';
 import type { Frame } from '../rendering.ts';
 import type { SlotScope } from './slot-scope.ts';
 
 /** Assigns a value to a name, to several names at once, or to an attribute of a namespace. */
 export type Assign = (frame: Frame, value: Value) => void;
+
+const OF_MAP = ' (to loop over the keys and values of a map, write `in map|items`)';
 
 /** Compiles a target. `declare`: the names always have a value; `set`: reads of a name can come before it is assigned. */
 export function compileTarget(target: AssignmentTarget, scope: SlotScope, mode: 'declare' | 'set'): Assign {
@@ -21,6 +23,8 @@ export function compileTarget(target: AssignmentTarget, scope: SlotScope, mode: 
   const items = target.items.map((item) => compileTarget(item, scope, mode));
   return (frame, value) => {
     frame.rendering.at = target.start;
+    // A loop over a map visits keys: their characters would fill the names unnoticed.
+    if (isString(value)) throw new TemplateFault(`cannot unpack a string into ${items.length} names${OF_MAP}`);
     const values = itemsOf(value, frame.rendering);
     if (values.length !== items.length) {
       throw new TemplateFault(`cannot unpack ${values.length} values into ${items.length} names`);

@@ -166,7 +166,7 @@ class OutputDescription {
   #list(element: Type): string {
     const inner = this.#body(element);
     if (this.#isShort(element, inner)) return `${inner}[]`;
-    if (element.kind === 'union' && element.members.some(isPrimitive)) return `(${inner})[]`;
+    if (element.kind === 'union' && element.members.some(isPrimitiveOrList)) return `(${inner})[]`;
     return `[\n  ${indent(inner)}\n]`;
   }
 
@@ -219,6 +219,11 @@ function isPrimitive(type: Type): boolean {
   return ['string', 'int', 'float', 'bool', 'null'].includes(type.kind);
 }
 
+/** A primitive, or a list of them at any depth. */
+function isPrimitiveOrList(type: Type): boolean {
+  return type.kind === 'list' ? isPrimitiveOrList(type.element) : isPrimitive(type);
+}
+
 function comment(text: string): string {
   return `  // ${text.replaceAll('\n', '\n  // ')}`;
 }
@@ -256,7 +261,7 @@ function outputPrefix(target: Type, { hoisted, word, nullText }: TargetNaming): 
     case 'class':
       return `Answer in JSON using this ${word === '' ? 'schema' : word}:${hoisted ? ' ' : '\n'}`;
     case 'alias':
-      return 'Answer in JSON using this schema: ';
+      return `Answer in JSON using this ${word === '' ? 'schema' : word}: `;
     case 'map':
     case 'media':
       return 'Answer in JSON using this schema:\n';

@@ -94,24 +94,18 @@ function boundOf(value: Value): number | undefined {
   return number;
 }
 
-/** `needle in container`. */
+/** `needle in container`. A string contains a value whose printed form is a part of it. */
 export function contains(container: Value, needle: Value, work: Work): boolean {
   if (container === undefined || container === null) return false;
   // Lists and strings are searched; a map is asked for one entry.
   if (isList(container) || typeof container === 'string') work.spend(sizeOf(container, work) >> 5);
   if (isList(container)) return container.some((item) => valuesEqual(item, needle, work));
-  if (isString(container)) {
-    return isTextLike(needle) && plainTextOf(container, work).includes(plainTextOf(needle, work));
-  }
+  if (isString(container)) return plainTextOf(container, work).includes(plainTextOf(needle, work));
   const key = keyOf(needle);
   if (isRecord(container)) return typeof key === 'string' && Object.hasOwn(container, key);
   const entries = entriesOf(container, work);
   if (entries === undefined) throw new TemplateFault(`"in" needs a list, a string or a map, not ${kindOf(container)}`);
   return entries.has(needle) || entries.has(key);
-}
-
-function isTextLike(value: Value): boolean {
-  return typeof value === 'string' || (value instanceof Special && value.kindName !== 'class');
 }
 
 /** The items that a `for` visits: of a list, the keys of a mapping, the characters of a string; no items of none. */

@@ -103,16 +103,20 @@ export function asIs(value: unknown): Value {
   return value as Value;
 }
 
-/** A value of an enum: prints its alias, equals its real name. */
+/** A value of an enum: prints its alias, equals its real name, and another value with the same real name and alias. */
 export class EnumValue extends Special {
   readonly kindName = 'enum';
   readonly name: string;
-  readonly printed: string;
+  readonly alias: string | undefined;
 
   constructor(type: EnumValueType) {
     super();
     this.name = type.name;
-    this.printed = type.alias ?? type.name;
+    this.alias = type.alias;
+  }
+
+  get printed(): string {
+    return this.alias ?? this.name;
   }
 
   override attribute(name: string): Value {

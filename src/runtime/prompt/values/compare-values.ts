@@ -3,7 +3,7 @@ import { EnumValue } from './argument-values.ts';
 import { entriesOf, isList, numberOf, RichText, type Value } from './value.ts';
 import type { Work } from './work.ts';
 
-/** `==`: numbers by value, lists and mappings by content, an enum value also with its real name. */
+/** `==`: numbers by value, lists and mappings by content, an enum value with a string by its real name. */
 export function valuesEqual(left: Value, right: Value, work: Work): boolean {
   return left === right || contentsEqual(left, right, { work, depth: 0 });
 }
@@ -16,7 +16,7 @@ interface Comparison {
 function contentsEqual(left: Value, right: Value, { work, depth }: Comparison): boolean {
   const a = comparable(left);
   const b = comparable(right);
-  if (a === b) return true;
+  if (a === b) return compareAliases(left, right) === 0;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || depth > 100) return false;
   work.spend(isList(a) ? 1 + (a.length >> 1) : 10);
   const inside = { work, depth: depth + 1 };
@@ -35,12 +35,21 @@ function comparable(value: Value): Value {
   return numberOf(value) ?? value;
 }
 
+/** Compares enum values of one real name: one without an alias comes first. A string has no alias to compare. */
+function compareAliases(left: Value, right: Value): number {
+  if (!(left instanceof EnumValue && right instanceof EnumValue)) return 0;
+  if (left.alias === undefined || right.alias === undefined) {
+    return Number(left.alias !== undefined) - Number(right.alias !== undefined);
+  }
+  return compareText(left.alias, right.alias);
+}
+
 /** A total order: numbers, then strings, then lists, then mappings by their entries. */
 export function compareValues(left: Value, right: Value, work: Work): number {
   const a = comparable(left);
   const b = comparable(right);
   if (typeof a === 'number' && typeof b === 'number') return a - b;
-  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
+  if (typeof a === 'string' && typeof b === 'string') return compareText(a, b) || compareAliases(left, right);
   if (isList(a) && isList(b)) return compareLists(a, b, work);
   const [entries, others] = [entriesOf(a, work), entriesOf(b, work)];
   if (entries !== undefined && others !== undefined) return compareLists([...entries], [...others], work);

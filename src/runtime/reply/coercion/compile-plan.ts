@@ -1,5 +1,6 @@
 import { invariant } from '../../../base/invariant.ts';
-import type { CompileCondition, Constraint } from '../../../schema/constraint.ts';
+import type { CompileCondition } from '../../../schema/compile-condition.ts';
+import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
 import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
@@ -46,14 +47,15 @@ class PlanCompiler {
 
   #newPlan(type: Type): Plan {
     const attributes = this.#attributes(type);
-    const constraints = attributes.constraints.map((constraint) => this.#runnable(constraint));
+    const constraints = attributes.constraints.map((constraint) => this.#runnable(constraint, type));
     const inner = this.#shape(type);
     const plain = constraints.length === 0 && !attributes.done && !attributes.withState;
     return plain ? inner : new AttributePlan(inner, { ...attributes, constraints });
   }
 
-  #runnable(constraint: Constraint): RunnableConstraint {
-    return { ...constraint, condition: this.#compileCondition(constraint.expression) };
+  #runnable(constraint: Constraint, type: Type): RunnableConstraint {
+    const of = { type, definitions: this.#definitions };
+    return { ...constraint, condition: this.#compileCondition(constraint.expression, of) };
   }
 
   /** `alias`: the name of the alias that the shape belongs to. */

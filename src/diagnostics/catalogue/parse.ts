@@ -120,6 +120,16 @@ const ENTRIES = {
       `"impl" belongs to an older version of the language: the block of the function "${p.name}" now contains its client and prompt.`,
     (p) => `Write \`function ${p.name}(…) -> … { client … prompt #"…"# }\`, with the client and prompt of this block.`,
   ),
+  'parse/client-in-function': error<Named & { readonly isDefinition: boolean }>(
+    (p) =>
+      p.isDefinition
+        ? `The client "${p.name}" is declared inside a function.`
+        : '`client<llm>` begins the declaration of a client. A function only names its client.',
+    (p) =>
+      p.isDefinition
+        ? `Move \`client<llm> ${p.name} { … }\` out of the function, and write \`client ${p.name}\` here.`
+        : `Write \`client ${p.name}\`.`,
+  ),
   'parse/missing-return-type': error<Named>(
     (p) => `The function "${p.name}" has no return type.`,
     () => 'Write `-> Type` between the parameters and the block.',

@@ -131,7 +131,7 @@ export abstract class BlockGrammar extends TypeGrammar {
               IGNORE_AMBIGUITIES: true,
               DEF: [
                 { ALT: () => this.collect(members, read) },
-                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
+                { ALT: () => this.#blockAttribute(attributes) },
                 { ALT: () => this.SUBRULE(this.stray, { ARGS: [member] }) },
               ],
             }),
@@ -142,6 +142,17 @@ export abstract class BlockGrammar extends TypeGrammar {
       { ALT: () => void this.missingBlock(what, name) },
     ]);
     return { members, attributes };
+  }
+
+  /** Adds an attribute of the block. One with a single at sign above the first member is meant for that member. */
+  #blockAttribute(attributes: AttributeNode[]): void {
+    this.collect(attributes, () => this.SUBRULE(this.attribute));
+    this.ACTION(() => {
+      const last = attributes.at(-1);
+      if (last === undefined || last.block || !this.nextIs(t.Identifier)) return;
+      attributes.pop();
+      this.report('parse/attribute-place', last.span, { name: last.name, isFirst: true });
+    });
   }
 
   /** For the node of a class or enum, after its first word. */

@@ -82,6 +82,13 @@ const ENTRIES = {
     (p) => `There must be no colon between the field "${p.name}" and its type.`,
     (p) => `Write \`${p.name} Type\`.`,
   ),
+  'parse/attribute-place': error<Named & { readonly isFirst: boolean }>(
+    (p) =>
+      p.isFirst
+        ? `"@${p.name}" is above the field or value that it belongs to.`
+        : `An empty line separates "@${p.name}" from what it belongs to.`,
+    () => 'Write attributes after the type or the enum value, on its line or on the lines directly below it.',
+  ),
   'parse/separator-in-block': error<Text>(
     (p) => `Members of a block are not separated by "${p.text}".`,
     () => 'Write one member per line, without a separator.',

@@ -236,6 +236,10 @@ const ENTRIES = {
     (p) => `"${p.name}" is not a function that calls a model: its body is code. svc does not serve it.`,
     () => 'A served function has a `client` and a `prompt`.',
   ),
+  'parse/method': warning<Named>(
+    (p) => `"${p.name}" is a method: its body is code, which svc does not run.`,
+    () => 'The fields of the class are not affected.',
+  ),
   'parse/ignored-parameters': warning<Named & { readonly what: string }>(
     (p) => `The parameters of the ${p.what} "${p.name}" have no effect.`,
     () => 'Remove them.',

@@ -23,6 +23,11 @@ const ENTRIES = {
     (p) => (p.owner === '' ? `This "${p.text}" is never closed.` : `The "${p.text}" of ${p.owner} is never closed.`),
     (p) => `Add "${p.closer}" where it ends.`,
   ),
+  'parse/later-language': error(
+    () => 'This file is in the language of BAML v1, which svc does not read.',
+    () =>
+      'svc reads the language of BAML v0: fields are `name Type`, clients `client<llm> Name { provider … options { … } }`, prompts #"…"#.',
+  ),
   'parse/missing-brace': error<Named>(
     (p) => `The block of "${p.name}" does not begin with "{".`,
     (p) => `Write \`${p.name} {\`.`,

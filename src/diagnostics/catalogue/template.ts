@@ -163,6 +163,22 @@ export function wrongValue(span: Span, message: string, help: string): Diagnosti
   return warning('wrong-value', span, message, help);
 }
 
+export function wrongRole(span: Span): Diagnostic {
+  const message = `The role must be a string or a value of an enum: ${CALLS_FAIL}.`;
+  return warning('wrong-value', span, message, 'Write `_.role("user")`.');
+}
+
+export function formatConversion(span: Span, conversion: string): Diagnostic {
+  const message = `The format contains the conversion "${conversion}", which does not exist here: ${CALLS_FAIL}.`;
+  return warning('wrong-value', span, message, 'Remove it: `"{}".format(value)` writes the value.');
+}
+
+export function printfFormat(span: Span): Diagnostic {
+  const message = `The filter "format" takes its arguments by name, and has no printf style: ${CALLS_FAIL}.`;
+  const help = 'Write `"{}".format(value)`, or `value|format(type="json")` for JSON, YAML or TOON.';
+  return warning('wrong-arguments', span, message, help);
+}
+
 export function missingArgument(span: Span, callee: string, name: string): Diagnostic {
   const message = `"${callee}" is used without its argument "${name}".`;
   return warning('missing-argument', span, message, 'Pass a value; otherwise nothing is printed for it.');

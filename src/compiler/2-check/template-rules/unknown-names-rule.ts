@@ -8,6 +8,7 @@ import {
 import { FILTERS, FUNCTIONS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments-rule.ts';
+import { isPrintfFormat } from './format-rule.ts';
 import type { RuleContext } from './template-rule.ts';
 import { undefinedEffect } from './undefined-effect.ts';
 
@@ -20,6 +21,7 @@ export function unknownFilterRule(filter: FilterCall, context: RuleContext): voi
     context.report(unknownFilter(context.span(filter), name, Object.keys(FILTERS)));
     return;
   }
+  if (isPrintfFormat(filter, context)) return;
   const parameters = name === 'format' ? formatParameters(filter) : FILTERS[name];
   reportArguments({ what: `filter "${name}"`, parameters, ...filter }, context);
   const [inner] = filter.args.positional;

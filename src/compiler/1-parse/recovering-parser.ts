@@ -240,8 +240,8 @@ export abstract class ReportingParser extends RecoveringParser {
     const span = this.spanOf(token);
     const text = /[#@{([<>';]/.exec(image)?.[0];
     const second = SECOND_KEY.exec(image)?.[1];
-    const client = this.peek(-1).image === 'client' ? CLIENT_TYPE.exec(image) : null;
-    if (client !== null) this.#reportClient(span, client[1]);
+    const client = this.peek(-1).image === 'client' ? CLIENT_HEAD.exec(image) : null;
+    if (client !== null && (image.startsWith('<') || this.nextIs(t.LeftBrace))) this.#reportClient(span, client[1]);
     else if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
     else if (CURLY_QUOTE.test(image)) this.report('parse/curly-quotes', span, {});
     else if (text === '#') this.report('parse/unsupported-comment', span, { text });
@@ -273,7 +273,7 @@ export function isHashComment(token: t.DefinitionToken): boolean {
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
 /** A string or raw string whose quotes a word processor replaced. */
 export const CURLY_QUOTE = /^#*[\u2018-\u201F]/u;
-/** The part of `client<llm> Name` after its first word. */
-const CLIENT_TYPE = /^<\s*\w+\s*>\s*(\w+)?$/;
+/** The part of `client<llm> Name` or `client Name` after its first word. */
+const CLIENT_HEAD = /^(?:<\s*\w+\s*>\s*)?(\w+)?$/;
 /** A second key with its block or list, after a value without quotes. */
 const SECOND_KEY = /\s(\w+\s+[{[])/;

@@ -203,7 +203,8 @@ export function unknownField(
   },
 ): Diagnostic {
   const message = withEffect(`There is no "${field.name}" in ${field.owner}`, field.effect);
-  return warning('unknown-field', span, message, didYouMean(field.name, field.names));
+  const builtIn = field.owner === '"ctx"' ? BUILT_INS.get(field.name) : undefined;
+  return warning('unknown-field', span, message, builtIn ?? didYouMean(field.name, field.names));
 }
 
 /** `member`: `value` or `checks`. */
@@ -236,12 +237,15 @@ export function unusedParameter(span: Span, name: string, mistaken: string | und
   return warning('unused-parameter', span, `The parameter "${name}" is never used.`, help);
 }
 
-export function missingOutputFormat(span: Span): Diagnostic {
+/** `mistaken`: as in `unusedParameter`. */
+export function missingOutputFormat(span: Span, mistaken: string | undefined): Diagnostic {
   return warning(
     'no-output-format',
     span,
     'The prompt does not tell the model which format to answer in.',
-    'Add "{{ ctx.output_format }}" to it.',
+    mistaken === undefined
+      ? 'Add "{{ ctx.output_format }}" to it.'
+      : `In the prompt "${mistaken}" is plain text: write "{{ ctx.output_format }}".`,
   );
 }
 

@@ -62,9 +62,17 @@ export function unknownVariableRule(expression: Expression, context: RuleContext
 
 function reportVariable(expression: Expression, name: string, context: RuleContext): void {
   const effect = undefinedEffect(expression, context.place());
-  const help = NULL.test(name) ? nullHelp(expression, effect, context) : undefined;
+  const help = NULL.test(name) ? nullHelp(expression, effect, context) : roleHelp(name, context);
   const names = context.visibleNames();
   context.report(unknownVariable(context.span(expression), { name, names, effect, help }));
+}
+
+/** `_.role(user)`, without quotes. */
+function roleHelp(name: string, context: RuleContext): string | undefined {
+  const outer = context.place().ancestors.at(-1);
+  const object = outer?.kind === 'call' && outer.callee.kind === 'attribute' ? outer.callee.object : undefined;
+  if (object === undefined || context.valueOf(object).kind !== 'chat') return undefined;
+  return `Write "${name}" in quotes.`;
 }
 
 /** Names of the null of other languages. */

@@ -68,9 +68,12 @@ function checkDocuments(
   const documents = prepare(parsed.map((each) => each.document));
   const { definitions, diagnostics: found, tests } = check(documents, options);
   const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
-    .filter((diagnostic) => !(options.beta && diagnostic.code === 'parse/workflow'))
+    .filter((diagnostic) => !(options.beta && CODE_NOT_RUN.has(diagnostic.code)))
     .toSorted(compareDiagnostics);
 
   const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   return failed || definitions === undefined ? { diagnostics, tests: [] } : { diagnostics, definitions, tests };
 }
+
+/** Warnings about code, a beta feature of BAML. */
+const CODE_NOT_RUN: ReadonlySet<string> = new Set(['parse/workflow', 'parse/method']);

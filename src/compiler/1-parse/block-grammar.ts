@@ -130,8 +130,9 @@ export abstract class BlockGrammar extends TypeGrammar {
             this.OR2({
               IGNORE_AMBIGUITIES: true,
               DEF: [
+                { GATE: () => what === 'class' && this.#atMethod(), ALT: () => this.#method(this.take(t.Function)) },
                 { ALT: () => this.collect(members, read) },
-                { ALT: () => this.collect(attributes, () => this.SUBRULE(this.attribute)) },
+                { ALT: () => this.#blockAttribute(attributes) },
                 { ALT: () => this.SUBRULE(this.stray, { ARGS: [member] }) },
               ],
             }),
@@ -142,6 +143,38 @@ export abstract class BlockGrammar extends TypeGrammar {
       { ALT: () => void this.missingBlock(what, name) },
     ]);
     return { members, attributes };
+  }
+
+  #atMethod(): boolean {
+    return this.nextIs(t.Function) && this.nextIs(t.Identifier, 2) && this.nextIs(t.LeftParenthesis, 3);
+  }
+
+  /** Skips a method, which is code, as the body of a workflow function is. */
+  #method(word: t.DefinitionToken): void {
+    this.ACTION(() => {
+      const name = this.nameOf(this.peek());
+      this.skipUntil(
+        word.depth,
+        () => this.nextIs(t.LeftBrace) || (this.peek().onNewLine && this.nextIs(t.Identifier)),
+      );
+      if (!this.nextIs(t.LeftBrace)) {
+        this.report('parse/missing-block', name.span, { name: name.text, what: 'method' });
+        return;
+      }
+      this.skipToken();
+      this.report('parse/method', name.span, { name: name.text });
+    });
+  }
+
+  /** Adds an attribute of the block. One with a single at sign above the first member is meant for that member. */
+  #blockAttribute(attributes: AttributeNode[]): void {
+    this.collect(attributes, () => this.SUBRULE(this.attribute));
+    this.ACTION(() => {
+      const last = attributes.at(-1);
+      if (last === undefined || last.block || !this.nextIs(t.Identifier)) return;
+      attributes.pop();
+      this.report('parse/attribute-place', last.span, { name: last.name, isFirst: true });
+    });
   }
 
   /** For the node of a class or enum, after its first word. */

@@ -5,6 +5,7 @@ import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { countUpTo } from '../../base/count-up-to.ts';
 import { balanceBrackets, isUnterminated, keysWithoutBrace, type Balanced } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
+import { laterLanguage, withLanguageNote } from './later-language.ts';
 import { coverageOf, lenient } from './lenient.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';
@@ -40,6 +41,10 @@ function parseWith(
   // The analysis of the grammar takes tens of milliseconds, so it runs once, on first use.
   grammar ??= new DefinitionGrammar();
   const { tokens, diagnostics: brackets, unclosedRegions } = balanced(file);
+  const later = laterLanguage(file, tokens);
+  if (later !== undefined) {
+    return { document: { file, declarations: [], blocksNotServed: [] }, diagnostics: [later], readable: false };
+  }
   const declarations = read(grammar, tokens, brackets);
   const blocksNotServed = [...grammar.blocksNotServed];
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
@@ -52,7 +57,7 @@ function parseWith(
   const document = { file, declarations, blocksNotServed };
   // In a block that svc skips as a whole, a literal without an end has no diagnostic.
   const readable = diagnostics.every(({ severity }) => severity !== 'error') && !tokens.some(isUnterminated);
-  return { document, diagnostics: lenient(diagnostics, [document]), readable };
+  return { document, diagnostics: lenient(withLanguageNote(diagnostics), [document]), readable };
 }
 
 /** Balances the brackets of a file, and adds a missing opening brace after a key. */

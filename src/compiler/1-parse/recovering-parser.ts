@@ -228,12 +228,21 @@ export abstract class ReportingParser extends RecoveringParser {
     this.report('parse/unterminated-raw-string', span, { text: `\`"${'#'.repeat(hashes)}\`` });
   }
 
+  /** Reports `client<llm> Name` in a function. A block after the name defines a client, which belongs outside. */
+  #reportClient(span: Span, name = 'Name'): void {
+    const isDefinition = this.nextOnSameLine() && this.nextIs(t.LeftBrace);
+    if (isDefinition) this.skipToken();
+    this.report('parse/client-in-function', span, { name, isDefinition });
+  }
+
   #reportInvalid(token: t.DefinitionToken): void {
     const { image } = token;
     const span = this.spanOf(token);
     const text = /[#@{([<>';]/.exec(image)?.[0];
     const second = SECOND_KEY.exec(image)?.[1];
-    if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
+    const client = this.peek(-1).image === 'client' ? CLIENT_HEAD.exec(image) : null;
+    if (client !== null && (image.startsWith('<') || this.nextIs(t.LeftBrace))) this.#reportClient(span, client[1]);
+    else if (text === "'" && image.startsWith("'")) this.report('parse/single-quotes', span, {});
     else if (CURLY_QUOTE.test(image)) this.report('parse/curly-quotes', span, {});
     else if (text === '#') this.report('parse/unsupported-comment', span, { text });
     else if (second !== undefined) this.report('parse/same-line', span, { text: `"${second}"` });
@@ -264,5 +273,7 @@ export function isHashComment(token: t.DefinitionToken): boolean {
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
 /** A string or raw string whose quotes a word processor replaced. */
 export const CURLY_QUOTE = /^#*[\u2018-\u201F]/u;
+/** The part of `client<llm> Name` or `client Name` after its first word. */
+const CLIENT_HEAD = /^(?:<\s*\w+\s*>\s*)?(\w+)?$/;
 /** A second key with its block or list, after a value without quotes. */
 const SECOND_KEY = /\s(\w+\s+[{[])/;

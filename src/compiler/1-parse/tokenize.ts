@@ -57,6 +57,7 @@ class Tokenizer {
   #declaration = '';
   #previous: t.DefinitionToken | undefined;
   #onNewLine = true;
+  #afterEmptyLine = false;
   #documentation: string[] = [];
 
   constructor(text: string, withoutBrace: ReadonlySet<number>) {
@@ -89,10 +90,15 @@ class Tokenizer {
 
   #newLine(white: string): void {
     this.#onNewLine = true;
-    // An empty line ends a doc comment.
-    if (white.indexOf('\n') !== white.lastIndexOf('\n')) this.#documentation = [];
+    if (white.indexOf('\n') !== white.lastIndexOf('\n')) this.#emptyLine();
     const frame = this.#frames.at(-1);
     if (frame?.kind === 'map') frame.next = 'key';
+  }
+
+  #emptyLine(): void {
+    this.#afterEmptyLine = true;
+    // It ends a doc comment.
+    this.#documentation = [];
   }
 
   #lineComment(): boolean {
@@ -108,10 +114,12 @@ class Tokenizer {
     if (startsDeclaration) this.#popTo(0);
     const token = this.#next();
     token.onNewLine = this.#onNewLine;
+    if (this.#afterEmptyLine) token.afterEmptyLine = true;
     if (startsDeclaration) token.startsDeclaration = true;
     if (this.#documentation.length > 0) token.documentation = this.#documentation.join('\n');
     this.#documentation = [];
     this.#onNewLine = false;
+    this.#afterEmptyLine = false;
     this.#previous = token;
     if (this.#withoutBrace.has(token.startOffset)) this.#previous = this.#open('{', this.#frames.at(-1), 0);
   }

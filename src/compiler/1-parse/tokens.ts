@@ -7,6 +7,8 @@ import { createToken, Lexer, type IToken, type TokenType } from 'chevrotain';
 export interface DefinitionToken extends IToken {
   /** A line break separates this token from the previous one. */
   onNewLine: boolean;
+  /** An empty line separates this token from the previous one. */
+  afterEmptyLine?: true;
   /** The `///` lines directly above. */
   documentation?: string;
   /** The token begins a line and a definition, as the tokens after it show. */

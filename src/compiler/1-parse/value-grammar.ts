@@ -108,12 +108,21 @@ export abstract class ValueGrammar extends ReportingParser {
     return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
   });
 
-  /** The attributes of a member. Those with two at signs belong to the block. */
+  /**
+   * The attributes of a member. Those with two at signs belong to the block. After an empty line, an attribute would look
+   * like one of the next member.
+   */
   protected readonly attributes = this.RULE('attributes', (): readonly AttributeNode[] => {
     const attributes: AttributeNode[] = [];
     this.MANY({
       GATE: () => !this.peek().image.startsWith('@@'),
-      DEF: () => void attributes.push(this.SUBRULE(this.attribute)),
+      DEF: () => {
+        const { afterEmptyLine } = this.peek();
+        const attribute = this.SUBRULE(this.attribute);
+        attributes.push(attribute);
+        const { name, span } = attribute;
+        if (afterEmptyLine === true) this.report('parse/attribute-place', span, { name, isFirst: false });
+      },
     });
     return attributes;
   });

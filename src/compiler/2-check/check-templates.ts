@@ -13,6 +13,8 @@ import { unusedParameter } from '../../diagnostics/catalogue/template.ts';
 import { callArgumentsRule, debugCallRule } from './template-rules/call-arguments-rule.ts';
 import { enumComparisonRule } from './template-rules/enum-comparison-rule.ts';
 import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts';
+import { formatConversionRule } from './template-rules/format-rule.ts';
+import { roleRule } from './template-rules/role-rule.ts';
 import { reachedNames } from './template-rules/reached-names.ts';
 import { outputFormatRule } from './template-rules/output-format-rule.ts';
 import { CONTEXT, typed, type StaticValue } from './template-rules/static-value.ts';
@@ -132,6 +134,8 @@ const EXPRESSION_RULES: readonly TemplateRule[] = [
   unknownTestRule,
   callArgumentsRule,
   debugCallRule,
+  roleRule,
+  formatConversionRule,
   literalArgumentsRule,
   enumComparisonRule,
 ];

@@ -27,6 +27,7 @@ import { knownClients } from './rules/known-clients.ts';
 import { knownKeys } from './rules/known-keys.ts';
 import { mapKeys } from './rules/map-keys.ts';
 import { mediaOutput } from './rules/media-output.ts';
+import { misplacedOptions } from './rules/misplaced-options.ts';
 import { capitalizedNames, parameterNames, reservedNames } from './rules/names.ts';
 import { optionValues } from './rules/option-values.ts';
 import { retryPolicies } from './rules/retry-policies.ts';
@@ -72,6 +73,7 @@ const RULES: readonly Rule[] = [
   knownClients,
   clientParts,
   optionValues,
+  misplacedOptions,
   strategies,
   environmentVariables,
   retryPolicies,

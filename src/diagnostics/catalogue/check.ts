@@ -253,6 +253,10 @@ const BLOCKS = {
     (p) => `The option "${p.name}" has no effect on ${p.owner}.`,
     (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
   ),
+  'check/misplaced-option': warning<Named & { readonly effect: string; readonly place: string }>(
+    (p) => `"${p.name}" in \`options\` ${p.effect}.`,
+    (p) => p.place,
+  ),
   'check/unstructured-client': warning<Named & { readonly reason: string }>(
     (p) => `The client "${p.name}" cannot use structured output: it ${p.reason}.`,
     () => 'Change the options, or describe the replies in the prompts with "{{ ctx.output_format }}".',
@@ -264,9 +268,12 @@ const BLOCKS = {
   'check/default-role': error<Named & { readonly allowed: string }>(
     (p) => `The default role "${p.name}" is not among the allowed roles (${p.allowed}).`,
   ),
-  'check/env-in-quotes': warning<Named>(
-    (p) => `"${p.name}" is plain text, not an environment variable.`,
-    (p) => `Write \`env.${p.name.replace(/^(?:.*?env\.|\$\{?)(\w+).*$/u, '$1')}\`, without quotes and a fallback.`,
+  'check/env-in-quotes': warning<Named & { readonly variable: string; readonly isPart: boolean }>(
+    (p) => `"${p.name}" is plain text, not an environment variable: svc sends it as it is.`,
+    (p) =>
+      p.isPart
+        ? `Put the whole text into a variable, and write \`env.${p.variable}\`, without quotes, in its place.`
+        : `Write \`env.${p.variable}\`, without quotes and a fallback.`,
   ),
   'check/key-in-file': warning(
     () => 'This looks like a secret key in a file.',

@@ -23,6 +23,11 @@ const ENTRIES = {
     (p) => (p.owner === '' ? `This "${p.text}" is never closed.` : `The "${p.text}" of ${p.owner} is never closed.`),
     (p) => `Add "${p.closer}" where it ends.`,
   ),
+  'parse/later-language': error(
+    () => 'This file is in the language of BAML v1, which svc does not read.',
+    () =>
+      'svc reads the language of BAML v0: fields are `name Type`, clients `client<llm> Name { provider … options { … } }`, prompts #"…"#.',
+  ),
   'parse/missing-brace': error<Named>(
     (p) => `The block of "${p.name}" does not begin with "{".`,
     (p) => `Write \`${p.name} {\`.`,
@@ -82,6 +87,13 @@ const ENTRIES = {
     (p) => `There must be no colon between the field "${p.name}" and its type.`,
     (p) => `Write \`${p.name} Type\`.`,
   ),
+  'parse/attribute-place': error<Named & { readonly isFirst: boolean }>(
+    (p) =>
+      p.isFirst
+        ? `"@${p.name}" is above the field or value that it belongs to.`
+        : `An empty line separates "@${p.name}" from what it belongs to.`,
+    () => 'Write attributes after the type or the enum value, on its line or on the lines directly below it.',
+  ),
   'parse/separator-in-block': error<Text>(
     (p) => `Members of a block are not separated by "${p.text}".`,
     () => 'Write one member per line, without a separator.',
@@ -119,6 +131,16 @@ const ENTRIES = {
     (p) =>
       `"impl" belongs to an older version of the language: the block of the function "${p.name}" now contains its client and prompt.`,
     (p) => `Write \`function ${p.name}(…) -> … { client … prompt #"…"# }\`, with the client and prompt of this block.`,
+  ),
+  'parse/client-in-function': error<Named & { readonly isDefinition: boolean }>(
+    (p) =>
+      p.isDefinition
+        ? `The client "${p.name}" is declared inside a function.`
+        : '`client<llm>` begins the declaration of a client. A function only names its client.',
+    (p) =>
+      p.isDefinition
+        ? `Move \`client<llm> ${p.name} { … }\` out of the function, and write \`client ${p.name}\` here.`
+        : `Write \`client ${p.name}\`.`,
   ),
   'parse/missing-return-type': error<Named>(
     (p) => `The function "${p.name}" has no return type.`,
@@ -222,6 +244,10 @@ const ENTRIES = {
   'parse/workflow': warning<Named>(
     (p) => `"${p.name}" is not a function that calls a model: its body is code. svc does not serve it.`,
     () => 'A served function has a `client` and a `prompt`.',
+  ),
+  'parse/method': warning<Named>(
+    (p) => `"${p.name}" is a method: its body is code, which svc does not run.`,
+    () => 'The fields of the class are not affected.',
   ),
   'parse/ignored-parameters': warning<Named & { readonly what: string }>(
     (p) => `The parameters of the ${p.what} "${p.name}" have no effect.`,

@@ -85,22 +85,73 @@ export function reservedName(span: Span, name: string): Diagnostic {
 
 const CALLS_FAIL = 'calls that reach it fail';
 
-export function unknownVariable(span: Span, name: string, names: Iterable<string>): Diagnostic {
-  const help = name === 'null' ? 'Write "none".' : didYouMean(name, names);
-  return warning('unknown-variable', span, `There is no variable "${name}", so nothing is printed.`, help);
+/** The effect of an undefined value in its place. */
+export type UndefinedEffect = 'fails' | 'prints-nothing' | 'undefined';
+
+function withEffect(message: string, effect: UndefinedEffect): string {
+  switch (effect) {
+    case 'fails':
+      return `${message}: ${CALLS_FAIL}.`;
+    case 'prints-nothing':
+      return `${message}, so nothing is printed.`;
+    case 'undefined':
+      return `${message}, so the value is undefined.`;
+  }
+}
+
+/** Built-in values, and values that prompts do not have, by the names that users write for them. */
+const BUILT_INS: ReadonlyMap<string, string> = new Map([
+  ['role', 'Write `{{ _.role("user") }}`.'],
+  ['chat', 'Write `{{ _.role("user") }}`.'],
+  ['output_format', 'Write `ctx.output_format`.'],
+  ['output_schema', 'Write `ctx.output_format`.'],
+  ['format_instructions', 'Write `ctx.output_format`.'],
+  ['client', 'Write `ctx.client`.'],
+  ['tags', 'Write `ctx.tags`.'],
+  ['env', 'Prompts cannot read environment variables: pass the value as a parameter.'],
+]);
+
+/** Functions of Python, by name. */
+const PYTHON_FUNCTIONS: ReadonlyMap<string, string> = new Map([
+  ['len', 'Write `value|length`.'],
+  ['str', 'Write `value|string`.'],
+  ['int', 'Write `value|int`.'],
+  ['float', 'Write `value|float`.'],
+  ['sorted', 'Write `value|sort`.'],
+  ['sum', 'Write `value|sum`.'],
+  ['min', 'Write `value|min`.'],
+  ['max', 'Write `value|max`.'],
+  ['enumerate', 'Inside the loop, `loop.index0` is the index.'],
+]);
+
+interface UnknownName {
+  readonly name: string;
+  readonly names: Iterable<string>;
+  /** How to correct it, if that is known. */
+  readonly help: string | undefined;
+}
+
+export function unknownVariable(
+  span: Span,
+  { name, names, effect, help }: UnknownName & { readonly effect: UndefinedEffect },
+): Diagnostic {
+  const advice = help ?? BUILT_INS.get(name) ?? didYouMean(name, names);
+  return warning('unknown-variable', span, withEffect(`There is no variable "${name}"`, effect), advice);
 }
 
 export function unknownFunction(span: Span, name: string, names: Iterable<string>): Diagnostic {
   const message = `There is no function or template_string "${name}": ${CALLS_FAIL}.`;
-  return warning('unknown-function', span, message, didYouMean(name, names));
+  const help = PYTHON_FUNCTIONS.get(name) ?? BUILT_INS.get(name) ?? didYouMean(name, names);
+  return warning('unknown-function', span, message, help);
 }
 
 export function unknownFilter(span: Span, name: string, names: Iterable<string>): Diagnostic {
   return warning('unknown-filter', span, `There is no filter "${name}": ${CALLS_FAIL}.`, didYouMean(name, names));
 }
 
-export function unknownTest(span: Span, name: string, names: Iterable<string>): Diagnostic {
-  return warning('unknown-test', span, `There is no test "${name}": ${CALLS_FAIL}.`, didYouMean(name, names));
+export function unknownTest(span: Span, { name, names, help }: UnknownName): Diagnostic {
+  const message = `There is no test "${name}": ${CALLS_FAIL}.`;
+  return warning('unknown-test', span, message, help ?? didYouMean(name, names));
 }
 
 export function unknownMethod(span: Span, name: string, names: Iterable<string>): Diagnostic {
@@ -115,6 +166,22 @@ export function wrongArguments(span: Span, what: string, reason: string): Diagno
 
 export function wrongValue(span: Span, message: string, help: string): Diagnostic {
   return warning('wrong-value', span, message, help);
+}
+
+export function wrongRole(span: Span): Diagnostic {
+  const message = `The role must be a string or a value of an enum: ${CALLS_FAIL}.`;
+  return warning('wrong-value', span, message, 'Write `_.role("user")`.');
+}
+
+export function formatConversion(span: Span, conversion: string): Diagnostic {
+  const message = `The format contains the conversion "${conversion}", which does not exist here: ${CALLS_FAIL}.`;
+  return warning('wrong-value', span, message, 'Remove it: `"{}".format(value)` writes the value.');
+}
+
+export function printfFormat(span: Span): Diagnostic {
+  const message = `The filter "format" takes its arguments by name, and has no printf style: ${CALLS_FAIL}.`;
+  const help = 'Write `"{}".format(value)`, or `value|format(type="json")` for JSON, YAML or TOON.';
+  return warning('wrong-arguments', span, message, help);
 }
 
 export function missingArgument(span: Span, callee: string, name: string): Diagnostic {
@@ -133,10 +200,16 @@ export function debugCall(span: Span): Diagnostic {
 
 export function unknownField(
   span: Span,
-  { owner, name, names }: { readonly owner: string; readonly name: string; readonly names: readonly string[] },
+  field: {
+    readonly owner: string;
+    readonly name: string;
+    readonly names: readonly string[];
+    readonly effect: UndefinedEffect;
+  },
 ): Diagnostic {
-  const message = `There is no "${name}" in ${owner}, so nothing is printed.`;
-  return warning('unknown-field', span, message, didYouMean(name, names));
+  const message = withEffect(`There is no "${field.name}" in ${field.owner}`, field.effect);
+  const builtIn = field.owner === '"ctx"' ? BUILT_INS.get(field.name) : undefined;
+  return warning('unknown-field', span, message, builtIn ?? didYouMean(field.name, field.names));
 }
 
 /** `member`: `value` or `checks`. */
@@ -169,12 +242,15 @@ export function unusedParameter(span: Span, name: string, mistaken: string | und
   return warning('unused-parameter', span, `The parameter "${name}" is never used.`, help);
 }
 
-export function missingOutputFormat(span: Span): Diagnostic {
+/** `mistaken`: as in `unusedParameter`. */
+export function missingOutputFormat(span: Span, mistaken: string | undefined): Diagnostic {
   return warning(
     'no-output-format',
     span,
     'The prompt does not tell the model which format to answer in.',
-    'Add "{{ ctx.output_format }}" to it.',
+    mistaken === undefined
+      ? 'Add "{{ ctx.output_format }}" to it.'
+      : `In the prompt "${mistaken}" is plain text: write "{{ ctx.output_format }}".`,
   );
 }
 

@@ -80,3 +80,8 @@ test('a failure in a template_string states the line and column in the template_
   const definitions = 'template_string T(x: string) #"\n  a\n  {{ x|int }}\n"#';
   expect(renderText('{{ T("q") }}', { definitions })).toContain('(main.baml:3:8)');
 });
+
+test('a conversion in a format has a message of its own', () => {
+  expect(renderText('{{ "{!r}".format(1) }}')).toContain('"format" has no conversions, such as that of "{!r}"');
+  expect(renderText('{{ "{".format(1) }}')).toContain('without a matching brace');
+});

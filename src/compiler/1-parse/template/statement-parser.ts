@@ -117,7 +117,10 @@ export class StatementParser {
     if (INNER_WORDS.has(word.text)) {
       this.#context.report(unexpectedEnd(span, word.text, this.#open.at(-1)));
       if (word.text.startsWith('end')) this.#wronglyEnded = this.#open.length;
-    } else this.#context.report(unknownStatement(span, word.text, didYouMeanOneOf(word.text, STATEMENTS)));
+    } else {
+      const help = OTHER_STATEMENTS.get(word.text) ?? didYouMeanOneOf(word.text, STATEMENTS);
+      this.#context.report(unknownStatement(span, word.text, help));
+    }
     return undefined;
   }
 
@@ -319,3 +322,10 @@ function firstWord(chunk: TagChunk): string {
   const token = chunk.tokens[0];
   return token?.type === 'name' ? token.text : '';
 }
+
+/** Statements of other template languages. */
+const OTHER_STATEMENTS: ReadonlyMap<string, string> = new Map([
+  ['elseif', 'Write "{% elif … %}".'],
+  ['elsif', 'Write "{% elif … %}".'],
+  ['end', 'Write "{% endif %}" or "{% endfor %}".'],
+]);

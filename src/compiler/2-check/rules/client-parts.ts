@@ -1,5 +1,5 @@
 import { didYouMean } from '../../../base/suggestion.ts';
-import { providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
+import { providerNamed, PROVIDERS, type Provider } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
@@ -13,6 +13,17 @@ export const clientParts: Rule = (context) => {
   }
 };
 
+/** Providers by the names of their models and services. */
+const OTHER_NAMES: ReadonlyMap<string, Provider> = new Map([
+  ['claude', 'anthropic'],
+  ['gpt', 'openai'],
+  ['gemini', 'google-ai'],
+  ['google', 'google-ai'],
+  ['vertex', 'vertex-ai'],
+  ['azure', 'azure-openai'],
+  ['bedrock', 'aws-bedrock'],
+]);
+
 function checkProvider(context: CheckContext, node: ClientNode): void {
   const { report, suggest } = context;
   const value = entryValue(node.entries, 'provider');
@@ -25,7 +36,9 @@ function checkProvider(context: CheckContext, node: ClientNode): void {
     report('check/option-value', value.span, { name: 'provider', problem: 'has to be a name' });
   } else if (value !== undefined && name !== undefined && providerNamed(name) === undefined) {
     if (reportGluedComment(context, value)) return;
-    report('check/unknown-provider', value.span, { name, suggestion: suggest(name, PROVIDERS) });
+    const provider = OTHER_NAMES.get(name.toLowerCase());
+    const suggestion = provider === undefined ? suggest(name, PROVIDERS) : `Write \`provider ${provider}\`.`;
+    report('check/unknown-provider', value.span, { name, suggestion });
   }
 }
 

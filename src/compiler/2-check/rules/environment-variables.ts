@@ -1,9 +1,16 @@
+import type { Span } from '../../../diagnostics/span.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
+import { stringOf } from '../node-values.ts';
 
-/** In quotes, with `$`, or with a fallback, which the language does not have: `env.HOST ?? "localhost"`. */
-const QUOTED_VARIABLE = /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|(?:process\.)?env\.[A-Z]\w*(?:[ \t]*(?:\?\?|\|\|).*)?)$/;
+/** In quotes, in braces, with `$`, or with a fallback, which the language does not have: `env.HOST ?? "localhost"`. */
+const QUOTED_VARIABLE =
+  /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|\$?\{\{?\s*(?:process\.)?env\.\w+\s*\}?\}|(?:process\.)?env\.[A-Z]\w*(?:[ \t]*(?:\?\?|\|\|).*)?)$/;
+/** The same inside another text, in the forms that hardly occur for another reason. */
+const VARIABLE_INSIDE = /\$?\{\{?\s*(?:process\.)?env\.\w+\s*\}?\}|(?<=^Bearer )(?:env\.\w+|\$\{?[A-Z_]\w*\}?)$/;
+/** The name in one of these forms. */
+const NAME = /^(?:.*?\benv\.|\W*)(\w+)/s;
 /** The formats of keys that providers issue. */
 const SECRET = /^(?:sk-[\w-]{16,}|AIza[\w-]{30,}|gsk_\w{20,}|xai-\w{20,})$/;
 
@@ -19,7 +26,15 @@ function checkValue(context: CheckContext, value: ValueNode): void {
   if (value.kind === 'map') {
     for (const entry of value.entries) if (entry.value !== undefined) checkValue(context, entry.value);
   }
-  if (value.kind !== 'string') return;
-  if (QUOTED_VARIABLE.test(value.value)) context.report('check/env-in-quotes', value.span, { name: value.value });
-  if (SECRET.test(value.value)) context.report('check/key-in-file', value.span, {});
+  const text = stringOf(value);
+  if (text === undefined) return;
+  checkText(context, text, value.span);
+  if (SECRET.test(text)) context.report('check/key-in-file', value.span, {});
+}
+
+function checkText({ report }: CheckContext, text: string, span: Span): void {
+  const isWhole = QUOTED_VARIABLE.test(text);
+  const name = isWhole ? text : VARIABLE_INSIDE.exec(text)?.[0];
+  if (name === undefined) return;
+  report('check/env-in-quotes', span, { name, variable: NAME.exec(name)?.[1] ?? 'NAME', isPart: !isWhole });
 }

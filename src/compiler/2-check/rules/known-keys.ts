@@ -19,6 +19,8 @@ export const KNOWN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readon
   ],
   test: ['functions', 'args', 'type_builder'],
 };
+const STRATEGY_HINT = 'Write `provider fallback` and `options { strategy [A, B] }` in a client of its own.';
+const RETRY_HINT = 'Declare `retry_policy Name { max_retries 2 }`, and write `retry_policy Name` in the client.';
 /** Hints about the usual misplaced keys. */
 const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
   function: 'A function has "client" and "prompt". Settings of the model belong in the `options` of a client.',
@@ -27,6 +29,11 @@ const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
 };
 /** Keys that had another name in older versions of the language. */
 const RENAMED: ReadonlyMap<string, string> = new Map([['default_options', 'It is now called `options`.']]);
+/** Keys of a client in other tools. */
+const CLIENT_KEYS: ReadonlyMap<string, string> = new Map([
+  ...['strategy', 'fallback', 'fallbacks'].map((key) => [key, STRATEGY_HINT] as const),
+  ...['retry', 'retries', 'max_retries', 'num_retries'].map((key) => [key, RETRY_HINT] as const),
+]);
 const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 
 /** The keys of a block are known: a misspelt one would silently do nothing. */
@@ -41,8 +48,8 @@ export const knownKeys: Rule = ({ scope, report }) => {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const renamed = RENAMED.get(key.text) ?? '';
-      const suggestion = renamed || didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys));
+      const known = RENAMED.get(key.text) ?? (node.kind === 'client' ? CLIENT_KEYS.get(key.text) : undefined);
+      const suggestion = known ?? (didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys)));
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }
   }

@@ -6,6 +6,7 @@ import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build/build-client.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
+import { misplacement } from './misplaced-options.ts';
 import { entryData, siteOf, type OptionSite } from '../option-data.ts';
 
 /**
@@ -71,6 +72,9 @@ function reportAt(context: CheckContext, { provider, node, violation }: Found, {
       });
       return;
     case 'unused': {
+      const entry = optionsOf(node).find(({ key }) => key.text === name);
+      // It has a diagnostic that states where it belongs.
+      if (entry !== undefined && misplacement(entry) !== undefined) return;
       const suggestion = didYouMean(name, violation.known);
       context.report('check/unused-option', span, { name, owner: `provider "${provider}"`, suggestion });
       return;

@@ -15,7 +15,15 @@ export function outputFormatRule(template: Template, scope: TemplateScope): read
   if (returns === undefined || !isStructured(returns)) return [];
   const { attributes, bare } = reachedNames(template, definitions);
   // A use of `ctx` as a whole counts, because the prompt can pass it on.
-  return attributes.has('output_format') || bare.has('ctx') ? [] : [missingOutputFormat(declaration)];
+  return attributes.has('output_format') || bare.has('ctx')
+    ? []
+    : [missingOutputFormat(declaration, mistakenUse(template))];
+}
+
+/** Finds `{ctx.output_format}` or `${ctx.output_format}` in the text, the interpolation of other languages. */
+function mistakenUse({ body }: Template): string | undefined {
+  const texts = body.map((statement) => (statement.kind === 'text' ? statement.text : ''));
+  return texts.map((text) => /\$?\{ ?ctx\.output_format ?\}/u.exec(text)?.[0]).find((found) => found !== undefined);
 }
 
 function isStructured(type: Type): boolean {

@@ -3,6 +3,7 @@ import type { Span } from '../../../diagnostics/span.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { StaticValue } from './static-value.ts';
+import type { ExpressionPlace } from './undefined-effect.ts';
 import type { ParameterType } from '../../../schema/function.ts';
 import type { Type } from '../../../schema/type.ts';
 
@@ -15,6 +16,8 @@ export interface RuleContext {
   visibleNames(): Iterable<string>;
   /** Returns the known properties of an expression that the walker has visited. */
   valueOf(expression: Expression): StaticValue;
+  /** Returns the place of the expression that the rule sees. */
+  place(): ExpressionPlace;
   span(located: { readonly start: number; readonly end: number }): Span;
   report(diagnostic: Diagnostic): void;
 }

@@ -12,6 +12,7 @@ import type {
 } from '../../../schema/template.ts';
 import { ANY, staticAttribute, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
 import type { RuleContext, TemplateRule } from './template-rule.ts';
+import type { ExpressionPlace } from './undefined-effect.ts';
 
 type Names = Map<string, StaticValue>;
 
@@ -30,6 +31,9 @@ export class TemplateWalker implements RuleContext {
   readonly #values = new Map<Expression, StaticValue>();
   /** Names that the template has tested with `is defined`, and so allows to be undefined. */
   readonly #tested = new Set<string>();
+  /** The expressions that the walker is in, the outermost first. */
+  readonly #open: Expression[] = [];
+  #isPrinted = false;
 
   constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
     this.#file = place.file;
@@ -40,6 +44,10 @@ export class TemplateWalker implements RuleContext {
 
   valueOf(expression: Expression): StaticValue {
     return this.#values.get(expression) ?? ANY;
+  }
+
+  place(): ExpressionPlace {
+    return { ancestors: this.#open, isPrinted: this.#isPrinted };
   }
 
   span({ start, end }: { readonly start: number; readonly end: number }): Span {
@@ -66,9 +74,16 @@ export class TemplateWalker implements RuleContext {
   }
 
   expression(expression: Expression): StaticValue {
-    const value = this.#infer(expression);
-    this.#values.set(expression, value);
+    const value = this.#walk(expression);
     for (const rule of this.#rules.expression) rule(expression, this);
+    return value;
+  }
+
+  #walk(expression: Expression): StaticValue {
+    this.#open.push(expression);
+    const value = this.#infer(expression);
+    this.#open.pop();
+    this.#values.set(expression, value);
     return value;
   }
 
@@ -88,7 +103,9 @@ export class TemplateWalker implements RuleContext {
       case 'text':
         return;
       case 'print':
+        this.#isPrinted = true;
         this.expression(statement.expression);
+        this.#isPrinted = false;
         return;
       case 'if':
         for (const branch of statement.branches) {
@@ -221,7 +238,7 @@ export class TemplateWalker implements RuleContext {
   /** Walks an operand that is allowed to be undefined, so that no rule reports a missing name or attribute there. */
   #possiblyUndefined(expression: Expression): void {
     const mayBeMissing = expression.kind === 'name' || expression.kind === 'attribute' || expression.kind === 'index';
-    if (mayBeMissing) this.#values.set(expression, this.#infer(expression));
+    if (mayBeMissing) this.#walk(expression);
     else this.expression(expression);
   }
 

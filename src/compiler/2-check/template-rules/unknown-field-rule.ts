@@ -2,9 +2,10 @@ import { unknownEnumValue, unknownField, unknownFunction } from '../../../diagno
 import type { Expression } from '../../../schema/template.ts';
 import { alternatives, type StaticValue } from './static-value.ts';
 import type { RuleContext } from './template-rule.ts';
+import { undefinedEffect } from './undefined-effect.ts';
 
 /**
- * Fields, enum values, and attributes of `ctx` and `loop` must exist: an unknown one prints nothing. `_` has two methods;
+ * Fields, enum values, and attributes of `ctx` and `loop` must exist: an unknown one is undefined. `_` has two methods;
  * any other attribute of it fails.
  */
 export function unknownFieldRule(expression: Expression, context: RuleContext): void {
@@ -24,7 +25,8 @@ export function unknownFieldRule(expression: Expression, context: RuleContext): 
   }
   const names = namesOf(value, context);
   if (names !== undefined && !names.known.includes(name)) {
-    context.report(unknownField(context.span(expression), { owner: names.owner, name, names: names.known }));
+    const effect = undefinedEffect(expression, context.place());
+    context.report(unknownField(context.span(expression), { owner: names.owner, name, names: names.known, effect }));
   }
 }
 

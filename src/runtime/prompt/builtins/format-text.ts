@@ -4,8 +4,8 @@ import { plainTextOf } from '../values/print-value.ts';
 import { Float, isList, kindOf, type Value } from '../values/value.ts';
 import { assertTextLength, type Work } from '../values/work.ts';
 
-/** `{{`, `}}`, `{field:spec}`, or a brace without a partner. */
-const PART = /\{\{|\}\}|\{([^{}:!]*)(?::([^{}]*))?\}|[{}]/gu;
+/** `{{`, `}}`, `{field:spec}`, `{field!conversion}`, or a brace without a partner. */
+const PART = /\{\{|\}\}|\{([^{}:!]*)(?::([^{}]*))?\}|\{[^{}:!]*![^{}]*\}|[{}]/gu;
 /** One step of a field after its first name: `.name` or `[key]`. */
 const STEP = /\.(\w+)|\[([^\]]+)\]/gu;
 const FIELD = /^(\w*)((?:\.\w+|\[[^\]]+\])*)$/u;
@@ -23,6 +23,8 @@ export function formatText(text: string, args: FormatArguments, work: Work): str
   let next = 0;
   return text.replace(PART, (part: string, field: string | undefined, spec: string | undefined) => {
     if (part === '{{' || part === '}}') return part.charAt(0);
+    if (field === undefined && part.length > 1)
+      throw new TemplateFault(`"format" has no conversions, such as that of "${part}"`);
     if (field === undefined)
       throw new TemplateFault(`the text of "format" contains "${part}" without a matching brace`);
     const [, name = '', steps = ''] = FIELD.exec(field) ?? refuse(field);

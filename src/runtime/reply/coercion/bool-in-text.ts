@@ -113,13 +113,15 @@ const EXPLAINED =
 /** True for a word that the words before it leave open (`partly true`, `may be true`, `whether it is true or false`), and in `a true friend`. */
 function isHedged(text: string, { from, to }: CueSpan): boolean {
   const before = text.slice(Math.max(0, from - MAX_HEDGE), from);
-  return HEDGE.test(before) || (ARTICLE.test(before) && /^ \p{L}{3}/u.test(text.slice(to, to + MAX_HEDGE)));
+  return HEDGE.test(before.replace(FIRST_OF_TWO, ' ')) || (ARTICLE.test(before) && /^ \p{L}{3}/u.test(text.slice(to, to + MAX_HEDGE)));
 }
 
 const MAX_HEDGE = 60;
 const ARTICLE = /\b(?:an?|the|this|any|every) $/iu;
+/** Both words of `true or false` depend on the words before the first one. */
+const FIRST_OF_TWO = /\s[*_"'`]{0,4}(?:true|false|yes|no)[*_"'`]{0,4} or(?: even)? [*_"'`]{0,4}$/iu;
 const HEDGE =
-  /\b(?:partially|partly|half|almost|nearly|only|somewhat|sometimes|used to be|good to be|(?<!\b(?:answer|verdict|result|conclusion|guess|assessment) )(?:may|might|could|can|would)(?: well| also| still| only)? (?:be|have been)|(?:if|whether|unless)(?: (?:it|this|that|(?:the|this|that) \w{1,30}))?(?: (?:is|was|were|be))?(?: (?:true|false) or)?)\s+[*_"'`]{0,4}$/iu;
+  /\b(?:partially|partly|half|almost|nearly|only|somewhat|sometimes|used to be|good to be|(?<!\b(?:answer|verdict|result|conclusion|guess|assessment) )(?:may|might|could|can|would)(?: well| also| still| only)? (?:be|have been)|(?:if|whether|unless)(?: (?:it|this|that|(?:the|this|that) \w{1,30}))?(?: (?:is|was|were|be))?)\s+[*_"'`]{0,4}$/iu;
 
 const MAX_NOT = 20;
 const NOT = /(?:\bnot|n['’]t)\s+[*_"'`]*$/iu;

@@ -5,7 +5,7 @@ import { STATEMENTS } from '../../src/compiler/1-parse/template/statement-parser
 import { KEYWORD_TYPES } from '../../src/compiler/1-parse/tokens.ts';
 import { MEDIA, PRIMITIVES } from '../../src/compiler/2-check/build/build-type.ts';
 import { ATTRIBUTES, PLACES } from '../../src/compiler/2-check/rules/known-attributes.ts';
-import { KNOWN_KEYS } from '../../src/compiler/2-check/rules/known-keys.ts';
+import { KNOWN_KEYS } from '../../src/compiler/1-parse/block-keys.ts';
 import { formatSource } from '../../src/compiler/format-source.ts';
 import { PROVIDERS } from '../../src/schema/providers/providers.ts';
 import {

@@ -6,6 +6,7 @@ import {
   unquotedValue,
   type UnquotedValue,
 } from './scan-literal.ts';
+import { KNOWN_KEYS } from './block-keys.ts';
 import * as t from './tokens.ts';
 
 /**
@@ -224,7 +225,7 @@ class Tokenizer {
   /** A key of a block can follow the value of another key on the same line. */
   #followsOnLine({ image }: t.DefinitionToken): boolean {
     if (this.#frames.length !== 1) return false;
-    return t.BLOCK_KEYS.has(image) || KEYS[this.#declaration]?.includes(image) === true;
+    return t.BLOCK_KEYS.has(image) || KEYS.get(this.#declaration)?.has(image) === true;
   }
 
   #value(): t.DefinitionToken {
@@ -318,23 +319,11 @@ const NAME_LIKE = /^[\p{L}_]/u;
 /** The last tokens of definitions; a raw string ends a template_string. */
 const DEFINITION_ENDS: ReadonlySet<TokenType> = new Set([t.RightBrace, t.RawString]);
 
-/** The keys of blocks, by the word that begins the block. */
-const KEYS: Readonly<Record<string, readonly string[]>> = {
-  function: ['client', 'prompt'],
-  client: ['provider', 'retry_policy', 'options'],
-  retry_policy: ['max_retries', 'strategy', 'options'],
-  generator: [
-    'output_type',
-    'output_dir',
-    'version',
-    'default_client_mode',
-    'on_generate',
-    'module_format',
-    'client_package_name',
-  ],
-};
+const KEYS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(KNOWN_KEYS).map(([word, keys]) => [word, new Set(keys)]),
+);
 
 /** Finds another key of a block in a value without quotes. */
 const NEXT_KEYS: ReadonlyMap<string, RegExp> = new Map(
-  Object.entries(KEYS).map(([word, keys]) => [word, new RegExp(`[ \t]+(?:${keys.join('|')})(?![^ \t])`, 'u')]),
+  Object.entries(KNOWN_KEYS).map(([word, keys]) => [word, new RegExp(`[ \t]+(?:${keys.join('|')})(?![^ \t])`, 'u')]),
 );

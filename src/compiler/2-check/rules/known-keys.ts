@@ -1,24 +1,8 @@
 import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
+import { KNOWN_KEYS } from '../../1-parse/block-keys.ts';
 import type { DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 
-/** The keys of the blocks that have keys. */
-export const KNOWN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>> = {
-  function: ['client', 'prompt'],
-  client: ['provider', 'retry_policy', 'options'],
-  retry_policy: ['max_retries', 'strategy', 'statuses', 'on_invalid_reply', 'options'],
-  generator: [
-    'output_type',
-    'output_dir',
-    'version',
-    'default_client_mode',
-    'on_generate',
-    'module_format',
-    'client_package_name',
-    'project',
-  ],
-  test: ['functions', 'args', 'type_builder'],
-};
 const STRATEGY_HINT = 'Write `provider fallback` and `options { strategy [A, B] }` in a client of its own.';
 const RETRY_HINT = 'Declare `retry_policy Name { max_retries 2 }`, and write `retry_policy Name` in the client.';
 /** Hints about the usual misplaced keys. */

@@ -113,7 +113,10 @@ const EXPLAINED =
 /** True for a word that the words before it leave open (`partly true`, `may be true`, `whether it is true or false`), and in `a true friend`. */
 function isHedged(text: string, { from, to }: CueSpan): boolean {
   const before = text.slice(Math.max(0, from - MAX_HEDGE), from);
-  return HEDGE.test(before.replace(FIRST_OF_TWO, ' ')) || (ARTICLE.test(before) && /^ \p{L}{3}/u.test(text.slice(to, to + MAX_HEDGE)));
+  return (
+    HEDGE.test(before.replace(FIRST_OF_TWO, ' ')) ||
+    (ARTICLE.test(before) && /^ \p{L}{3}/u.test(text.slice(to, to + MAX_HEDGE)))
+  );
 }
 
 const MAX_HEDGE = 60;

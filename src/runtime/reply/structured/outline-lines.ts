@@ -115,12 +115,12 @@ class Fences {
 
   #closing(from: number, length: number): number {
     if (length >= this.#unclosed) return -1;
-    const end = this.#rows.findIndex((row, at) => {
-      const [, mark = '', language = ''] = (at > from && FENCE.exec(row)) || [];
-      return mark.length >= length && language.trim() === '';
-    });
-    if (end < 0) this.#unclosed = length;
-    return end;
+    for (let at = from + 1; at < this.#rows.length; at += 1) {
+      const [, mark = '', language = ''] = FENCE.exec(this.#rows[at] ?? '') ?? [];
+      if (mark.length >= length && language.trim() === '') return at;
+    }
+    this.#unclosed = length;
+    return -1;
   }
 }
 

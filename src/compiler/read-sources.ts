@@ -63,8 +63,8 @@ export function isDefinitionFile(path: string): boolean {
 
 /**
  * True for the name of a directory whose files svc does not read. BAML reads all directories in `baml_src`, so svc does too.
- * It follows links to directories such as `..data`, but does not read them: Kubernetes mounts a ConfigMap as links into such
- * directories, so that each file would appear twice.
+ * It skips directories such as `..data`, but follows links to files in them: Kubernetes mounts a ConfigMap as links into such
+ * directories, so each file would otherwise appear twice.
  */
 export function isIgnoredDirectory(directory: string, parent: string): boolean {
   if (directory.startsWith('..')) return true;

@@ -3,7 +3,7 @@ import type { DefinitionIndex } from './definition-index.ts';
 import type { Expression } from './template.ts';
 import type { Type } from './type.ts';
 
-/** The type of the values of a constraint, in whose definitions svc finds the floats. */
+/** The type that a constraint applies to, and the definitions that contain its classes, enums and aliases. */
 export interface ConstrainedType {
   readonly type: Type;
   readonly definitions: DefinitionIndex;

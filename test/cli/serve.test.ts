@@ -72,7 +72,7 @@ test('a missing --dotenv-path file ends with 1, a bad value with 2', async () =>
   expect(error).toBe('svc: SVC_WORKERS in bad.env is "none", but must be a whole number from 1 to 256\n');
 });
 
-test.each(['--prices', '--keys'])('serve ends with 2 if the file of %s is missing', async (flag) => {
+test.each(['--prices', '--keys'])('serve exits with code 2 if the file of %s is missing', async (flag) => {
   copySamples();
   const { code, error, out } = await svc('serve', '--port', '0', flag, 'missing.yaml');
   expect({ code, out }).toEqual({ code: 2, out: '' });

@@ -90,7 +90,7 @@ test('a file that does not exist, or is a directory, is named', () => {
 });
 
 test.each(['serve', 'dev'])(
-  'svc %s with a wrong file of prices ends with 2 before it reads definitions',
+  'svc %s with an invalid price file exits with code 2 before it reads definitions',
   async (name) => {
     writeFileSync('prices.yaml', '- {model: a, input: 1}');
     expect(await svc(name, '--prices', 'prices.yaml')).toEqual({

@@ -6,7 +6,7 @@ import * as t from './tokens.ts';
 const CONSTRUCTOR = /[ \t]*\w+(?:\.\w+)*\.new\s*\(/y;
 
 /**
- * Returns one error for a file in the language of BAML v1, at the first sign that no file of v0 has: `client X = a.B.new(…)`,
+ * Returns one error for a file in the language of BAML v1, at the first construct that v0 does not have: `client X = a.B.new(…)`,
  * or a prompt in backticks after a colon.
  */
 export function laterLanguage(file: SourceFile, tokens: readonly t.DefinitionToken[]): Diagnostic | undefined {
@@ -36,6 +36,6 @@ export function withLanguageNote(diagnostics: readonly Diagnostic[]): readonly D
   );
   const [first] = colons;
   if (first === undefined || colons.length < 2 || commas.length < 2) return diagnostics;
-  const help = `${first.help ?? ''} If the file is in the language of BAML v1: svc reads that of v0.`;
+  const help = `${first.help ?? ''} The file may be in the language of BAML v1, but svc reads only that of v0.`;
   return diagnostics.map((diagnostic) => (diagnostic === first ? { ...diagnostic, help } : diagnostic));
 }

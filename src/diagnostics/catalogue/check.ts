@@ -43,12 +43,12 @@ const NAMES_AND_TYPES = {
     () => 'Only one of the two can apply. Remove the other.',
   ),
   'check/repeated-attribute': warning<Named>(
-    (p) => `"@${p.name}" appears twice, which changes nothing.`,
+    (p) => `The second "@${p.name}" has no effect.`,
     () => 'Remove one of the two.',
   ),
   'check/duplicate-label': warning<Named>(
     (p) => `Two checks have the label "${p.name}".`,
-    () => 'Give each check its own label, or only the result of the last one is listed.',
+    () => 'Give each check its own label; otherwise, only the result of the last one is listed.',
   ),
   'check/repeated-label': warning<Named>(
     (p) => `The type already has a check with the label "${p.name}".`,
@@ -272,8 +272,8 @@ const BLOCKS = {
     (p) => `"${p.name}" is plain text, not an environment variable: svc sends it as it is.`,
     (p) =>
       p.isPart
-        ? `Put the whole text into a variable, and write \`env.${p.variable}\`, without quotes, in its place.`
-        : `Write \`env.${p.variable}\`, without quotes and a fallback.`,
+        ? `Put the whole string into the environment variable, and replace the string with \`env.${p.variable}\`, without quotes.`
+        : `Write \`env.${p.variable}\`, without quotes or a fallback.`,
   ),
   'check/key-in-file': warning(
     () => 'This looks like a secret key in a file.',

@@ -26,7 +26,7 @@ const ENTRIES = {
   'parse/later-language': error(
     () => 'This file is in the language of BAML v1, which svc does not read.',
     () =>
-      'svc reads the language of BAML v0: fields are `name Type`, clients `client<llm> Name { provider … options { … } }`, prompts #"…"#.',
+      'svc reads the language of BAML v0: write fields as `name Type`, clients as `client<llm> Name { provider … options { … } }`, and prompts as `#"…"#`.',
   ),
   'parse/missing-brace': error<Named>(
     (p) => `The block of "${p.name}" does not begin with "{".`,
@@ -172,7 +172,7 @@ const ENTRIES = {
   ),
   'parse/inexact-integer': error<Text>(
     (p) => `svc cannot represent the number ${p.text} exactly.`,
-    () => 'Write it in quotes, as a string. The largest number without gaps before it is 9007199254740992.',
+    () => 'Write it in quotes, as a string. Only integers up to 9007199254740992 are always exact.',
   ),
   'parse/float-literal': error<Text>(
     (p) => `"${p.text}" cannot be a type: literal types are strings, whole numbers, true and false.`,
@@ -247,7 +247,7 @@ const ENTRIES = {
   ),
   'parse/method': warning<Named>(
     (p) => `"${p.name}" is a method: its body is code, which svc does not run.`,
-    () => 'The fields of the class are not affected.',
+    () => 'svc skips the method and reads the fields of the class.',
   ),
   'parse/ignored-parameters': warning<Named & { readonly what: string }>(
     (p) => `The parameters of the ${p.what} "${p.name}" have no effect.`,

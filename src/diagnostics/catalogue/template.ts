@@ -40,7 +40,7 @@ export function badNumber(span: Span, text: string): Diagnostic {
 }
 
 export function inexactInteger(span: Span, text: string): Diagnostic {
-  const help = 'Write it in quotes. The largest number without gaps before it is 9007199254740992.';
+  const help = 'Write it in quotes, as a string. Only integers up to 9007199254740992 are always exact.';
   return problem('inexact-integer', span, `svc cannot represent the number ${text} exactly.`, help);
 }
 
@@ -174,13 +174,13 @@ export function wrongRole(span: Span): Diagnostic {
 }
 
 export function formatConversion(span: Span, conversion: string): Diagnostic {
-  const message = `The format contains the conversion "${conversion}", which does not exist here: ${CALLS_FAIL}.`;
+  const message = `The format contains the conversion "${conversion}", which svc does not support: ${CALLS_FAIL}.`;
   return warning('wrong-value', span, message, 'Remove it: `"{}".format(value)` writes the value.');
 }
 
 export function printfFormat(span: Span): Diagnostic {
-  const message = `The filter "format" takes its arguments by name, and has no printf style: ${CALLS_FAIL}.`;
-  const help = 'Write `"{}".format(value)`, or `value|format(type="json")` for JSON, YAML or TOON.';
+  const message = `The filter "format" takes only named arguments, and does not support the printf style: ${CALLS_FAIL}.`;
+  const help = 'Write `"{}".format(value)`, or `value|format(type="json")`; the type can also be "yaml" or "toon".';
   return warning('wrong-arguments', span, message, help);
 }
 

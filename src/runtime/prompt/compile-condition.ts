@@ -63,8 +63,8 @@ interface NamedValue {
 }
 
 /**
- * Compiles the condition of a test of a function. It can read the arguments, `this`, `_` and the enums of the definitions, and
- * takes the values in this order.
+ * Compiles the condition of a test of a function. The condition takes the values of the arguments, `this` and `_`, in this
+ * order, and can also read the enums of the definitions.
  */
 export function compileTestCondition(
   expression: Expression,

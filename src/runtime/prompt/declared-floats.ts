@@ -12,7 +12,7 @@ export type ConvertFloats = (value: unknown, work: Work) => Value;
 
 const floatsByDefinitions = new WeakMap<DefinitionIndex, DeclaredFloats>();
 
-/** Returns the floats of definitions. All conditions share the search for the classes that contain floats. */
+/** Returns the conversions for these definitions. All conditions share the search for the classes that contain floats. */
 export function declaredFloats(definitions: DefinitionIndex): DeclaredFloats {
   const floats = floatsByDefinitions.get(definitions) ?? new DeclaredFloats(definitions);
   floatsByDefinitions.set(definitions, floats);
@@ -104,7 +104,7 @@ class DeclaredFloats {
     };
   }
 
-  /** A number is a float unless the union declares int before float. Data that several members can contain stays as it is. */
+  /** A number is a float unless int, or a literal of it, precedes float. Data that several members can contain stays as it is. */
   #toMember(union: UnionType): ConvertFloats {
     const converts = new Map(union.members.map((member) => [member, this.convertTo(member)]));
     return (value, work) => {

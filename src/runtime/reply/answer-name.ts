@@ -31,11 +31,11 @@ function patternOf(names: readonly string[]): RegExp {
   return new RegExp(String.raw`${label}(?:${marks})|${sentence}|${inner}|${setting}`, 'gimu');
 }
 
-/** The words before the name that do not make it another one. */
+/** Words that can precede a name without changing what it refers to. */
 const DETERMINER =
   '(?:the|my|final|overall|assigned|recommended|suggested|predicted|chosen|selected|determined|appropriate|correct)';
 const CLAUSE_START = String.raw`(?:^[ \t>*_#-]{0,20}|[.!?:;,]\s|\b(?:so|thus|hence|therefore|then|and|that|means|conclude) )`;
-/** The last word of a name that only states what it names: `PriorityLevel`. */
+/** A last word that adds nothing to a name, as in `PriorityLevel`. */
 const KIND = /^(?:enum|level|label|value)$/iu;
 
 /** Splits a name into its words: `TicketPriority`, `ticket_priority`. */

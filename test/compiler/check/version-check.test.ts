@@ -7,7 +7,7 @@ const asking = (version: string): string =>
 const codes = (version: string, own: string, versionCheck = true): readonly string[] =>
   checkText(asking(version), { ...OPTIONS, version: own, versionCheck }).diagnostics.map(({ code }) => code);
 
-test('the version of a generator on one line is compared', () => {
+test('the version of a generator on one line is checked', () => {
   const line = 'generator api { output_type rest/openapi version 9.1.0 }';
   expect(checkText(line).diagnostics.map(({ code }) => code)).toContain('check/version-mismatch');
 });

@@ -82,6 +82,6 @@ test('a failure in a template_string states the line and column in the template_
 });
 
 test('a conversion in a format has a message of its own', () => {
-  expect(renderText('{{ "{!r}".format(1) }}')).toContain('"format" has no conversions, such as that of "{!r}"');
+  expect(renderText('{{ "{!r}".format(1) }}')).toContain('"format" does not support conversions, such as "{!r}"');
   expect(renderText('{{ "{".format(1) }}')).toContain('without a matching brace');
 });

@@ -109,7 +109,7 @@ test.each<readonly [string, string, unknown]>([
   ['Named | Measure', 'this.size is float', { kind: 'measure', size: 7 }],
   ['Point', 'this.__proto__ == 1 and this.x is float', JSON.parse('{"x": 7, "__proto__": 1}')],
   ['float', 'this == "seven"', 'seven'],
-])('numbers that %s declares as floats are floats: %s', (type, text, self) => {
+])('numbers are floats or integers as %s declares them: %s', (type, text, self) => {
   expect(condition(text, constrained(type))(self)).toEqual({ ok: true, value: true });
 });
 

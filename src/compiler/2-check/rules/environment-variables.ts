@@ -7,7 +7,7 @@ import { stringOf } from '../node-values.ts';
 /** In quotes, in braces, with `$`, or with a fallback, which the language does not have: `env.HOST ?? "localhost"`. */
 const QUOTED_VARIABLE =
   /^(?:\$\{?(?:env\.\w+|[A-Z_]\w*)\}?|\$?\{\{?\s*(?:process\.)?env\.\w+\s*\}?\}|(?:process\.)?env\.[A-Z]\w*(?:[ \t]*(?:\?\?|\|\|).*)?)$/;
-/** The same inside another text, in the forms that hardly occur for another reason. */
+/** The same inside a longer string, only in forms that are hardly ever meant literally. */
 const VARIABLE_INSIDE = /\$?\{\{?\s*(?:process\.)?env\.\w+\s*\}?\}|(?<=^Bearer )(?:env\.\w+|\$\{?[A-Z_]\w*\}?)$/;
 /** The name in one of these forms. */
 const NAME = /^(?:.*?\benv\.|\W*)(\w+)/s;

@@ -36,7 +36,7 @@ function checkReference(context: CheckContext, value: ValueNode): void {
   }
 }
 
-/** Reports a name without quotes that includes a comment, because no space precedes it. Returns whether it did. */
+/** Reports a name without quotes that includes a comment because no space precedes `//`. Returns true if it reports one. */
 export function reportGluedComment({ report }: CheckContext, value: ValueNode): boolean {
   if (value.kind !== 'string' || value.quoted) return false;
   const [name = '', comment] = value.value.split(/(?<!:)(?=\/\/)/u);

@@ -8,7 +8,7 @@ import { entryValue, stringOf } from '../node-values.ts';
 /**
  * Keys of a client belong beside `options`, and timeouts belong in its `http`. Elsewhere the provider would receive them in
  * the request body, and they would have no effect on svc. Keys that a provider of svc can read there, such as `provider`
- * with a map for OpenRouter, are no mistakes.
+ * with a map for OpenRouter, are not mistakes.
  */
 export const misplacedOptions: Rule = ({ scope, report }) => {
   for (const node of scope.clients.values()) {
@@ -30,7 +30,7 @@ interface Misplacement {
 export function misplacement({ key: { text }, value }: EntryNode): Misplacement | undefined {
   if (text === 'retry_policy') {
     const name = stringOf(value) ?? 'Name';
-    return { effect: 'retries nothing', place: `Write \`retry_policy ${name}\` beside "provider".` };
+    return { effect: 'does not enable retries', place: `Write \`retry_policy ${name}\` beside \`provider\`.` };
   }
   if (text === 'provider' && providerNamed(stringOf(value) ?? '') !== undefined) {
     return { effect: 'does not select the provider', place: 'Write it beside `options`.' };
@@ -40,5 +40,5 @@ export function misplacement({ key: { text }, value }: EntryNode): Misplacement 
     return { effect: 'has no effect', place };
   }
   if (!text.endsWith('_timeout_ms') || !Object.hasOwn(HTTP_SETTINGS, text)) return undefined;
-  return { effect: 'limits nothing', place: `Write \`http { ${text} … }\`.` };
+  return { effect: 'does not set a timeout', place: `Write \`http { ${text} … }\`.` };
 }

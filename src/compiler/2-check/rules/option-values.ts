@@ -73,7 +73,7 @@ function reportAt(context: CheckContext, { provider, node, violation }: Found, {
       return;
     case 'unused': {
       const entry = optionsOf(node).find(({ key }) => key.text === name);
-      // It has a diagnostic that states where it belongs.
+      // The rule about misplaced options reports it.
       if (entry !== undefined && misplacement(entry) !== undefined) return;
       const suggestion = didYouMean(name, violation.known);
       context.report('check/unused-option', span, { name, owner: `provider "${provider}"`, suggestion });

@@ -24,7 +24,7 @@ export function formatText(text: string, args: FormatArguments, work: Work): str
   return text.replace(PART, (part: string, field: string | undefined, spec: string | undefined) => {
     if (part === '{{' || part === '}}') return part.charAt(0);
     if (field === undefined && part.length > 1)
-      throw new TemplateFault(`"format" has no conversions, such as that of "${part}"`);
+      throw new TemplateFault(`"format" does not support conversions, such as "${part}"`);
     if (field === undefined)
       throw new TemplateFault(`the text of "format" contains "${part}" without a matching brace`);
     const [, name = '', steps = ''] = FIELD.exec(field) ?? refuse(field);

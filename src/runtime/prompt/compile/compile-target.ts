@@ -23,7 +23,7 @@ export function compileTarget(target: AssignmentTarget, scope: SlotScope, mode: 
   const items = target.items.map((item) => compileTarget(item, scope, mode));
   return (frame, value) => {
     frame.rendering.at = target.start;
-    // A loop over a map visits keys: their characters would fill the names unnoticed.
+    // A loop over a map visits its keys: their characters would be assigned to the names without an error.
     if (isString(value)) throw new TemplateFault(`cannot unpack a string into ${items.length} names${OF_MAP}`);
     const values = itemsOf(value, frame.rendering);
     if (values.length !== items.length) {

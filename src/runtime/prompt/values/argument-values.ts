@@ -103,7 +103,7 @@ export function asIs(value: unknown): Value {
   return value as Value;
 }
 
-/** A value of an enum: prints its alias, equals its real name, and another value with the same real name and alias. */
+/** A value of an enum: prints its alias, and equals its real name and any enum value with the same real name and alias. */
 export class EnumValue extends Special {
   readonly kindName = 'enum';
   readonly name: string;

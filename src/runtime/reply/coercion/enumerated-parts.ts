@@ -7,8 +7,8 @@ import { scalarNode } from '../text/whole-text.ts';
  */
 
 /**
- * Splits a string at its commas, semicolons, line breaks and the word `and`; empty if it has a comma inside a number. Between
- * semicolons, commas are decimal: `1,5; 2`.
+ * Splits a string at its commas, semicolons, line breaks and the word `and`; empty if a comma can separate thousands. If
+ * semicolons separate the numbers, the commas are decimal commas: `1,5; 2`.
  */
 export function splitParts(node: ReplyNode): readonly ReplyNode[] {
   if (node.kind !== 'string' || node.text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(node.text)) return [];

@@ -67,7 +67,7 @@ export class ListPlan extends Plan {
     return node.kind === 'object' ? this.#fromObject(node) : this.#fromScalar(node);
   }
 
-  /** Reads lines as records, if each of these matches. */
+  /** Reads lines as records if each record matches the type of the elements. */
   #fromRecords({ records }: RecordsNode): CoercedValue | undefined {
     const outcome = this.#fromItems(records);
     const isWhole = outcome.ok && outcome.losses === NO_LOSSES && isKept(outcome) && !isDisplay(outcome);

@@ -50,7 +50,7 @@ export function hasElements(text: string): boolean {
   return (hasKeys && (BLOCK_ELEMENT.test(text) || KEY_OF_HTML.test(text))) || IN_CELL.test(text);
 }
 
-/** A line with a bullet, a number, or a key in Markdown, and an inline element in its text; a key can follow the end of a line. */
+/** An item or key in Markdown with an inline element in its text; a `<br>` at the end of a line or before a key does not count. */
 const INLINE_IN_TEXT =
   /^[ \t]{0,40}(?:(?:[-*+•]|\d{1,4}[.)])[ \t]|[*_`]{0,3}[\p{L}_][\p{L}\p{N}_ -]{0,40}[*_`]{0,3}[ \t]*:)[^\n]{0,2000}?<(?:(?:b|i|em|strong|code|kbd)>|br\s*\/?>(?!\s*(?:$|[*_`]{0,3}[\p{L}_][\p{L}\p{N}_ -]{0,40}[*_`]{0,3}[ \t]*[:=])))/mu;
 

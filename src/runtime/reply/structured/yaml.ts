@@ -35,7 +35,7 @@ export function yamlValues(text: string): readonly ReplyNode[] {
 
 const FENCE = /^```([^\s`]*)[^\n]*\n([^]*?)^```[^\S\n]*$/gmu;
 
-/** Returns the text, and the text without its first paragraph, its last paragraph, and both, if these are sentences. */
+/** Returns the text, also without a first line that introduces it, without a last paragraph of prose, and without both. */
 function bodiesOf(text: string): readonly string[] {
   const first = /^\s*\S[^\n]*:[^\S\n]*\n\s*\n/u.exec(text)?.[0].length ?? 0;
   const last = text.trimEnd().lastIndexOf('\n\n');

@@ -15,6 +15,7 @@ import { enumComparisonRule } from './template-rules/enum-comparison-rule.ts';
 import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts';
 import { formatConversionRule } from './template-rules/format-rule.ts';
 import { roleRule } from './template-rules/role-rule.ts';
+import { unpackingRule } from './template-rules/unpacking-rule.ts';
 import { reachedNames } from './template-rules/reached-names.ts';
 import { outputFormatRule } from './template-rules/output-format-rule.ts';
 import { CONTEXT, typed, type StaticValue } from './template-rules/static-value.ts';
@@ -139,7 +140,7 @@ const EXPRESSION_RULES: readonly TemplateRule[] = [
   literalArgumentsRule,
   enumComparisonRule,
 ];
-const RULES = { expression: EXPRESSION_RULES, filter: unknownFilterRule };
+const RULES = { expression: EXPRESSION_RULES, filter: unknownFilterRule, assignment: unpackingRule };
 
 /**
  * Checks a prompt or template_string against the names in scope. Errors are problems that certainly fail a rendering.

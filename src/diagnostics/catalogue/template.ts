@@ -173,6 +173,12 @@ export function wrongRole(span: Span): Diagnostic {
   return warning('wrong-value', span, message, 'Write `_.role("user")`.');
 }
 
+export function notUnpackable(span: Span, isMap: boolean): Diagnostic {
+  const message = `${isMap ? 'A loop over a map visits its keys, and a key' : 'This value'} cannot be unpacked into several names: ${CALLS_FAIL}.`;
+  const help = isMap ? 'Add `|items` to loop over the keys with their values.' : 'Write one name.';
+  return warning('wrong-value', span, message, help);
+}
+
 export function formatConversion(span: Span, conversion: string): Diagnostic {
   const message = `The format contains the conversion "${conversion}", which svc does not support: ${CALLS_FAIL}.`;
   return warning('wrong-value', span, message, 'Remove it: `"{}".format(value)` writes the value.');

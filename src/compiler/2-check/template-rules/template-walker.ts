@@ -13,12 +13,14 @@ import type {
 import { ANY, staticAttribute, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
 import type { RuleContext, TemplateRule } from './template-rule.ts';
 import type { ExpressionPlace } from './undefined-effect.ts';
+import type { Assignment } from './unpacking-rule.ts';
 
 type Names = Map<string, StaticValue>;
 
 interface Rules {
   readonly expression: readonly TemplateRule[];
   readonly filter: (filter: FilterCall, context: RuleContext) => void;
+  readonly assignment: (assignment: Assignment, context: RuleContext) => void;
 }
 
 /** Walks a template in execution order, tracks the value of each name, and passes each expression to the rules. */
@@ -116,14 +118,15 @@ export class TemplateWalker implements RuleContext {
       case 'for':
         return this.#for(statement);
       case 'set':
-        return this.#assign(statement.target, this.expression(statement.value));
+        return this.#assignChecked(statement.target, this.expression(statement.value), statement.value);
       case 'set-block':
         this.body(statement.body);
         this.#filters(statement.filters);
         return this.#assign(statement.target, typed({ kind: 'string' }));
       case 'with':
         return this.#within(() => {
-          for (const { target, value } of statement.bindings) this.#assign(target, this.expression(value));
+          for (const { target, value } of statement.bindings)
+            this.#assignChecked(target, this.expression(value), value);
           this.body(statement.body);
         });
       case 'filter-block':
@@ -140,7 +143,7 @@ export class TemplateWalker implements RuleContext {
   #for(statement: Extract<Statement, { readonly kind: 'for' }>): void {
     const element = elementOf(this.expression(statement.iterable), this.definitions);
     this.#within(() => {
-      this.#assign(statement.target, element);
+      this.#assignChecked(statement.target, element, statement.iterable);
       if (statement.filter !== undefined) this.expression(statement.filter);
       this.#declare('loop', LOOP);
       this.body(statement.body);
@@ -163,6 +166,11 @@ export class TemplateWalker implements RuleContext {
     this.#scopes.push(new Map());
     walk();
     this.#scopes.pop();
+  }
+
+  #assignChecked(target: AssignmentTarget, value: StaticValue, source: Expression): void {
+    this.#rules.assignment({ target, value, source }, this);
+    this.#assign(target, value);
   }
 
   #assign(target: AssignmentTarget, value: StaticValue): void {

@@ -104,6 +104,7 @@ export abstract class ValueGrammar extends ReportingParser {
       },
     });
     this.argumentsOf = undefined;
+    this.ACTION(() => this.#bareArgument(at, args));
     const name = at.image.replace(/^@+/, '');
     return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
   });
@@ -176,6 +177,16 @@ export abstract class ValueGrammar extends ReportingParser {
     if (isOpen) this.skipToken();
     this.report('parse/call-as-value', this.spanFrom(token), { name: name['name'] ?? '' });
     return true;
+  }
+
+  /** Takes a string after the name of an attribute as its argument, which lacks its parentheses. */
+  #bareArgument(at: t.DefinitionToken, args: ValueNode[]): void {
+    const next = this.peek();
+    if (this.peek(0) !== at || next.onNewLine || next.tokenType !== t.QuotedString) return;
+    this.skipToken();
+    args.push(this.#quoted(next));
+    const text = next.image.includes('\n') ? '"…"' : next.image;
+    this.report('parse/attribute-parentheses', this.spanOf(next), { name: at.image, text });
   }
 
   #quoted(token: t.DefinitionToken): ValueNode {

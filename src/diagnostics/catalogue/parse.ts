@@ -94,6 +94,10 @@ const ENTRIES = {
         : `An empty line separates "@${p.name}" from what it belongs to.`,
     () => 'Write attributes after the type or the enum value, on its line or on the lines directly below it.',
   ),
+  'parse/attribute-parentheses': error<Named & Text>(
+    (p) => `The text of "${p.name}" is not in parentheses.`,
+    (p) => `Write \`${p.name}(${p.text})\`.`,
+  ),
   'parse/separator-in-block': error<Text>(
     (p) => `Members of a block are not separated by "${p.text}".`,
     () => 'Write one member per line, without a separator.',

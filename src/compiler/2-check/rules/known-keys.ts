@@ -13,11 +13,26 @@ const HINTS: Readonly<Partial<Record<DeclarationNode['kind'], string>>> = {
 };
 /** Keys that had another name in older versions of the language. */
 const RENAMED: ReadonlyMap<string, string> = new Map([['default_options', 'It is now called `options`.']]);
-/** Keys of a client in other tools. */
-const CLIENT_KEYS: ReadonlyMap<string, string> = new Map([
-  ...['strategy', 'fallback', 'fallbacks'].map((key) => [key, STRATEGY_HINT] as const),
-  ...['retry', 'retries', 'max_retries', 'num_retries'].map((key) => [key, RETRY_HINT] as const),
-]);
+/** Keys of other tools, with what to write here. */
+const FOREIGN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], ReadonlyMap<string, string>>>> = {
+  function: hints([
+    [['system', 'system_prompt', 'user', 'messages'], 'Write roles in the prompt, such as `{{ _.role("system") }}`.'],
+    [['model', 'provider'], 'Write `client "openai/gpt-4o"`, or the name of a client.'],
+  ]),
+  client: hints([
+    [['strategy', 'fallback', 'fallbacks'], STRATEGY_HINT],
+    [['retry', 'retries', 'max_retries', 'num_retries'], RETRY_HINT],
+  ]),
+  retry_policy: hints([
+    [['max_attempts', 'attempts', 'retries', 'num_retries'], 'Write `max_retries 2`.'],
+    [['delay', 'delay_ms', 'backoff', 'multiplier'], 'It belongs in `strategy { … }`, beside `type constant_delay`.'],
+  ]),
+};
+
+function hints(entries: ReadonlyArray<readonly [keys: readonly string[], hint: string]>): ReadonlyMap<string, string> {
+  return new Map(entries.flatMap(([keys, hint]) => keys.map((key) => [key, hint] as const)));
+}
+
 const LEGACY_FUNCTION_KEYS = new Set(['input', 'output']);
 
 /** The keys of a block are known: a misspelt one would silently do nothing. */
@@ -32,7 +47,7 @@ export const knownKeys: Rule = ({ scope, report }) => {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const known = RENAMED.get(key.text) ?? (node.kind === 'client' ? CLIENT_KEYS.get(key.text) : undefined);
+      const known = RENAMED.get(key.text) ?? FOREIGN_KEYS[node.kind]?.get(key.text);
       const suggestion = known ?? (didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys)));
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }

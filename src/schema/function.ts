@@ -6,6 +6,8 @@ export interface FunctionType {
   readonly name: string;
   readonly parameters: readonly ParameterType[];
   readonly returns: Type;
+  /** The name of the alias that `returns` replaces: a reply can label its value with it. */
+  readonly returnsAlias?: string;
   /** The name of a client, or `provider/model` with a provider before the first `/`. */
   readonly client: string;
   readonly prompt: Template;

@@ -23,7 +23,7 @@ function patternOf(names: readonly string[]): RegExp {
   const full = anyOf(all);
   const short = anyOf(all.flatMap((words) => [words, words.slice(-1), withoutKind(words)]));
   const mark = '[*_"\'`]{0,4}';
-  const label = String.raw`^[ \t>*_#•"'\x60-]{0,20}(?:\d{1,3}[.)][ \t])?${mark}(?:${DETERMINER}[ \t]){0,2}${short}${mark}`;
+  const label = String.raw`^[ \t>*_#•"'\x60-]{0,20}(?:\d{1,3}[.)][ \t])?${mark}(?:${DETERMINER}[ \t]){0,2}${short}(?: (?:level|score|value))?${mark}`;
   const marks = String.raw`[ \t]{0,4}(?:[:=→]|->|=>|\bis\b:?)|[ \t]{1,4}[-–—](?=[ \t])|[*_ \t]{0,8}$`;
   const sentence = String.raw`${CLAUSE_START}${mark}(?:the|my|its|this|their|our) (?:${DETERMINER} )?${mark}${full}${mark}(?: (?:of|for) (?:the|this|that|your) \w{1,30}(?: \w{1,30})?)? ?(?:\b(?:is|should be|would be|must be)\b|=|→):?`;
   const setting = String.raw`\b(?:set|assign|keep|lower|raise|change|choose|select)(?:s|ed|ing)? (?:the |its |a )?(?:${DETERMINER} )?${mark}${full}${mark} (?:to|as|at|of)\b:?`;
@@ -43,11 +43,16 @@ function wordsOf(name: string): readonly string[] {
   return name.split(/_|(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u).filter((word) => word !== '');
 }
 
+/** Escapes the characters of names in other notations, which a request can define. */
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
+}
+
 function withoutKind(words: readonly string[]): readonly string[] {
   return words.length > 1 && KIND.test(words.at(-1) ?? '') ? words.slice(0, -1) : words;
 }
 
 function anyOf(names: readonly (readonly string[])[]): string {
-  const sources = new Set(names.map((words) => words.join(String.raw`[ _-]?`)));
+  const sources = new Set(names.map((words) => words.map(escaped).join(String.raw`[ _-]?`)));
   return `(?:${[...sources].toSorted((a, b) => b.length - a.length).join('|')})`;
 }

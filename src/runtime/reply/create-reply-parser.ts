@@ -24,14 +24,15 @@ import { describeReplyType } from './reply-type.ts';
 
 /**
  * Compiles a return type into the parser of its replies. `compileCondition` compiles the expressions of `@assert` and
- * `@check`. Throws if the type refers to a definition that does not exist, which the checker rules out.
+ * `@check`. `name`: the alias of the type, which can label a scalar. Throws if the type refers to a definition that does not exist, which the checker rules out.
  */
 export function createReplyParser(
   returns: Type,
   definitions: DefinitionIndex,
   compileCondition: CompileCondition,
+  name?: string,
 ): ReplyParser {
-  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition));
+  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition, name));
   return {
     parse: (text) => parseOutcome(coerceReply(text, type)),
     parseShort: (text) => {

@@ -61,11 +61,21 @@ export function cuedHits<T extends CueSpan>(text: string, hits: readonly T[], so
   for (const cue of CUES) {
     const spans = cue(text, sought);
     const inside = kept.filter((hit) => spans.some((span) => hit.from >= span.from && hit.to <= span.to));
-    if (inside.length === 1 || (inside.length > 1 && cue !== tagged)) return inside;
+    if (inside.length === 1) return inside;
+    if (inside.length > 1 && cue !== tagged) return sought.isNumber ? inside : explainedHit(text, inside, spans);
     if (inside.length > 1) kept = inside;
   }
-  return aloneOnLine(text, kept) ?? concluding(text, kept) ?? resulting(text, kept) ?? kept;
+  return aloneOnLine(text, kept) ?? concluding(text, kept) ?? resulting(text, kept, sought) ?? kept;
 }
+
+/** Returns the value directly after a label if its explanation contains the others: `The sentiment is mixed: positive about …`. */
+function explainedHit<T extends CueSpan>(text: string, hits: readonly T[], spans: readonly CueSpan[]): readonly T[] {
+  const [first, second] = hits;
+  if (first === undefined || second === undefined || spans.length !== 1 || spans[0]?.from !== first.from) return hits;
+  return EXPLANATION.test(text.slice(first.to, second.to)) ? [first] : hits;
+}
+
+const EXPLANATION = /^[*_"'`]{0,4}(?::\s|\s[–—-]\s+(?:[^\s–—-]+\s+){2})/u;
 
 /** True if a box, a tag or a label states that one of the values is the answer, or one is alone on the last line. */
 export function isSingledOut(text: string, hits: readonly CueSpan[], sought: Sought): boolean {
@@ -103,7 +113,8 @@ const FINAL_LABEL = new RegExp(
   String.raw`\b(?:final|correct|corrected|revised|updated)(?:[ \t]+\w+)?[ \t]+${NOUN}\b${IS}|^[#*_ \t]*(?:final answer|final|conclusion|verdict)[*_ \t]*:?[*_ \t]*$`,
   'gimu',
 );
-const CHOOSE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:choose|pick|select|go with)\b|\b(?:classified|classify (?:it|this|that)|labell?ed|categori[sz]ed|rated) as\b:?`;
+const CHOOSE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:choose|chose|pick(?:ed)?|select(?:ed)?|go with|went with|settled on)\b|\b(?:ultimately|finally|eventually) (?:choose|chose|pick(?:ed)?|select(?:ed)?|went with|settled on)\b|\b(?:classified|classify (?:it|this|that)|labell?ed|categori[sz]ed|rated) as\b:?`;
+const RATE = String.raw`\bI(?:['’]d| would| will|['’]ll)? (?:(?:rate|score|estimate)(?: (?:this|it|that|the \w{1,30}(?: \w{1,30})?))?|give (?:this|it|that|the \w{1,30})(?= an? | [\d.]{1,5}(?:\/| out of| stars?| points?)))(?: (?:as|at|to be|an?)\b){0,2}:?(?= )`;
 const ALONE = String.raw`^[#*_ \t]*${NOUN}[*_ \t]*:?[*_ \t]*$`;
 const ANSWER_LABEL = new RegExp(String.raw`\b${NOUN}\b${IS}|${CHOOSE}|${ALONE}`, 'gimu');
 
@@ -113,14 +124,16 @@ const QUALIFIER = '(?:overall|correct|numeric|numerical|direct|short|resulting|c
 const ANSWER_NOUN =
   '(?:answer|result|verdict|conclusion|decision|output|solution|choice|total|sum|difference|product|remainder|overall (?:score|rating|value)|total (?:score|count|sum))';
 const OF_TASK = String.raw`(?: (?:to|for|of) (?:the|your|this|that) \w{1,30}(?: \w{1,30})?)?`;
+/** `The sum of 3 and 4 is`, which states numbers before its result. */
+const AGGREGATE = String.raw`\b(?:sum|total|average|mean|median|product|difference|quotient|maximum|minimum) of (?=[^.\n]{0,20}\d)[^\n;:=]{1,120}? (?:is|equals)\b`;
 /** `The answer is 5`, `the answer to your question is 5`. */
 const NUMBER_LABEL = new RegExp(
-  String.raw`${SUBJECT}(?:(?:the|my|your|this) )?(?:${QUALIFIER} )?${ANSWER_NOUN}\b${OF_TASK}${IS}|${CHOOSE}|${ALONE}`,
+  String.raw`${SUBJECT}(?:(?:the|my|your|this) )?(?:${QUALIFIER} )?${ANSWER_NOUN}\b${OF_TASK}${IS}|${AGGREGATE}|${CHOOSE}|${RATE}|${ALONE}`,
   'gimu',
 );
 /** `Score: 7` on a line of its own. */
 const MEASURE_LABEL = new RegExp(
-  String.raw`^[ \t>*_#•-]{0,20}(?:(?:the|my|your|this) )?${NOUN}[*_"']{0,4}[ \t]*(?:[:=→]|->)`,
+  String.raw`^[ \t>*_#•-]{0,20}(?:(?:the|my|your|this) )?(?:${NOUN}|confidence|certainty|probability)[*_"']{0,4}[ \t]*(?:[:=→]|->)`,
   'gimu',
 );
 /** A line that begins with a number after a label. */
@@ -194,10 +207,16 @@ function concluding<T extends CueSpan>(text: string, hits: readonly T[]): readon
   return inside.length > 0 ? inside : undefined;
 }
 
-/** Returns the value that ends the text, if it is the result of a calculation: `Adding 3 and 4 gives 7.` */
-function resulting<T extends CueSpan>(text: string, hits: readonly T[]): readonly T[] | undefined {
+/** Returns the value that ends the text, apart from the unit of a number, if it is the result of a calculation: `Adding 3 and 4 gives 7.` */
+function resulting<T extends CueSpan>(
+  text: string,
+  hits: readonly T[],
+  { isNumber }: Sought,
+): readonly T[] | undefined {
   const last = hits.at(-1);
-  if (last === undefined || HAS_WORD.test(text.slice(last.to))) return undefined;
+  if (last === undefined) return undefined;
+  const rest = text.slice(last.to);
+  if (HAS_WORD.test(isNumber ? rest.replace(LAST_UNIT, '') : rest)) return undefined;
   // In `x = 5, y = 7`, neither is the result.
   if (hits.filter(({ from }) => ASSIGNED.test(text.slice(Math.max(0, from - MAX_RESULT), from))).length > 1)
     return undefined;
@@ -205,6 +224,7 @@ function resulting<T extends CueSpan>(text: string, hits: readonly T[]): readonl
 }
 
 const MAX_RESULT = 30;
+const LAST_UNIT = /^ \p{L}{1,20}(?=[.!*_]{0,4}\s*$)/u;
 const ASSIGNED = /\p{L}\s*=\s*$/u;
 const RESULT =
   /(?:(?:\d|\w)\s*=|\b(?:gives?(?: (?:us|a total of|a result of))?|yields?|equals?|totals?|makes|comes (?:out )?to|adds? up to|amounts? to|results? in)|,\s*(?:so|thus|hence|therefore|which is|that is|making)(?:\s+(?:it(?:['’]s| is)|that(?:['’]s| is)|the \w+ is))?)\s*[*_"'`$]*$/iu;

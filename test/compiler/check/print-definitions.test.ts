@@ -16,7 +16,12 @@ function readAgain(definitions: Definitions): Outcome {
 /** Errors by their code, and the definitions without positions and expressions. */
 function meaningOf({ definitions, diagnostics }: Outcome): unknown {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
-  return { errors, definitions: resolved(definitions) };
+  return { errors, definitions: resolved(definitions && withoutAliases(definitions)) };
+}
+
+/** Types replace the aliases that are not recursive, so that their names are not printed. */
+function withoutAliases(definitions: Definitions): Definitions {
+  return { ...definitions, functions: definitions.functions.map(({ returnsAlias: _name, ...fn }) => fn) };
 }
 
 /** An alias with a label can occur next to the same label; if its type replaces it, the label occurs twice. */

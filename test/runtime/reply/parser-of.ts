@@ -20,7 +20,7 @@ export function parserOf(returns: string, definitions = ''): ReplyParser {
   let parser = parsers.get(key);
   if (parser === undefined) {
     const compiled = compiledReturn(returns, definitions);
-    parser = createReplyParser(compiled.returns, compiled.definitions, compileCondition);
+    parser = createReplyParser(compiled.returns, compiled.definitions, compileCondition, compiled.alias);
     parsers.set(key, parser);
   }
   return parser;
@@ -29,15 +29,21 @@ export function parserOf(returns: string, definitions = ''): ReplyParser {
 /** Compiles a return type for the functions inside a parser, to compare one with another. */
 export function replyTypeOf(returns: string, definitions = ''): ReplyType {
   const compiled = compiledReturn(returns, definitions);
-  const plan = compilePlan(compiled.returns, compiled.definitions, compileCondition);
+  const plan = compilePlan(compiled.returns, compiled.definitions, compileCondition, compiled.alias);
   return describeReplyType(compiled.returns, compiled.definitions, plan);
 }
 
-function compiledReturn(returns: string, definitions: string): { returns: Type; definitions: DefinitionIndex } {
+interface CompiledReturn {
+  readonly returns: Type;
+  readonly alias: string | undefined;
+  readonly definitions: DefinitionIndex;
+}
+
+function compiledReturn(returns: string, definitions: string): CompiledReturn {
   const program = programOf([{ name: 'Sample', returns }], definitions);
   const sample = program.functions.find((fn) => fn.name === 'Sample');
   if (sample === undefined) throw new Error('no function Sample');
-  return { returns: sample.returns, definitions: indexDefinitions(program) };
+  return { returns: sample.returns, alias: sample.returnsAlias, definitions: indexDefinitions(program) };
 }
 
 interface SampleFunction {

@@ -51,7 +51,8 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
       cancellation: new Cancellation(),
       deadlineAt: performance.now() + 60_000,
     };
-    return parseReply(reply, options, parseText(createReplyParser(fn.returns, index, compileCondition), text));
+    const parser = createReplyParser(fn.returns, index, compileCondition, fn.returnsAlias);
+    return parseReply(reply, options, parseText(parser, text));
   };
   const close = async (): Promise<void> => {
     await pool.close();

@@ -47,10 +47,12 @@ export function buildDefinitions(context: CheckContext): Definitions {
 // --- functions -------------------------------------------------------------------------------------------------------
 
 function buildFunction(node: FunctionNode, types: TypeBuilder, context: CheckContext): FunctionType {
+  const returnsAlias = types.aliasOf(node.returns);
   return {
     name: node.name.text,
     parameters: buildParameters(node.parameters, types),
     returns: types.build(node.returns, node.returnAttributes),
+    ...(returnsAlias !== undefined && { returnsAlias }),
     client: stringOf(entryValue(node.entries, 'client')) ?? '',
     prompt: promptOf(node, context),
     ...documented(node),

@@ -70,11 +70,7 @@ export function findBool(raw: string): FoundBool | undefined {
   const letter = LETTER.exec(raw.slice(0, MAX_WHOLE));
   if (letter !== null) return { json: /y/iu.test(letter[1] ?? '') ? 'true' : 'false', exact: false, cued: false };
   const text = searchedPart(raw);
-  const answer = answerAmong(
-    text,
-    [...text.matchAll(PATTERN)].flatMap((match) => boolHits(text, match)),
-    { isNumber: false },
-  );
+  const answer = answerAmong(text, boolsIn(text), { isNumber: false });
   if (answer.kind !== 'answer') return undefined;
   return { json: answer.json === 'true' ? 'true' : 'false', exact: false, cued: answer.cued };
 }
@@ -90,11 +86,26 @@ const MAX_WHOLE = 100;
 
 const PATTERN = /(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)(?:true|false|yes|no)(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|['’]\p{L})/giu;
 
+function boolsIn(text: string): readonly Hit[] {
+  const hits = [...text.matchAll(PATTERN)].flatMap((match) => boolHits(text, match));
+  // `It is true that …, but the claim is false.`
+  const [first, ...others] = hits;
+  if (first !== undefined && others.length > 0 && CONCESSION.test(text.slice(first.to, others[0]?.from))) return others;
+  const foreign = FOREIGN.exec(text.slice(0, MAX_WHOLE));
+  const json = WHOLE.get(foreign?.[1]?.toLowerCase() ?? '');
+  return json === undefined ? hits : [{ from: 0, to: foreign?.[0].length ?? 0, json }, ...hits];
+}
+
+const CONCESSION = /^[*_"'`]{0,4} that [^.\n]{1,200}\b(?:but|however|yet)\b/iu;
+/** Yes or no in another language before an explanation that does not restrict it: `Nein, das stimmt nicht.` */
+const FOREIGN =
+  /^[\s*_#>"'`]{0,8}(oui|ja|sí|да|はい|是的|是|예|네|nein|non|não|нет|否|不是|いいえ|아니요)[*_]{0,3}\s?[,.!;:–—、。，！](?!\W*(?:aber|allerdings|jedoch|nur|teil\w*|mais|seulement|en partie|partiel\w*|pero|s[oó]lo|mas|só|но|только|但|ただ))/iu;
+
 function boolHits(text: string, match: RegExpExecArray): readonly Hit[] {
   const word = match[0].toLowerCase();
   const json = WORDS.get(word);
   const span = { from: match.index, to: match.index + word.length };
-  if (json === undefined) return [];
+  if (json === undefined || TEST_RESULT.test(text.slice(span.to, span.to + MAX_NOT))) return [];
   if (word === 'yes' || word === 'no')
     return isSetOff(text, span) || isExplained(text, span) ? [{ ...span, json }] : [];
   if (NOT.test(text.slice(Math.max(0, span.from - MAX_NOT), span.from))) return [{ ...span, json: opposite(json) }];
@@ -127,6 +138,8 @@ const HEDGE =
   /\b(?:partially|partly|half|almost|nearly|only|somewhat|sometimes|used to be|good to be|(?<!\b(?:answer|verdict|result|conclusion|guess|assessment) )(?:may|might|could|can|would)(?: well| also| still| only)? (?:be|have been)|(?:if|whether|unless)(?: (?:it|this|that|(?:the|this|that) \w{1,30}))?(?: (?:is|was|were|be))?)\s+[*_"'`]{0,4}$/iu;
 
 const MAX_NOT = 20;
+/** `A false positive` is not a bool. */
+const TEST_RESULT = /^[ -](?:positives?|negatives?|alarms?)\b/iu;
 const NOT = /(?:\bnot|n['’]t)\s+[*_"'`]*$/iu;
 
 function opposite(json: BoolText): BoolText {

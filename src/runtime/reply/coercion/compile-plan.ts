@@ -10,14 +10,22 @@ import { coercionError } from './coercion-error.ts';
 import { LabelMatcher, type Label } from './label-matcher.ts';
 import { ListPlan } from './list-plan.ts';
 import { MapPlan } from './map-plan.ts';
-import { FloatPlan, IntPlan } from './number-plans.ts';
+import { FloatPlan, IntPlan, isAgeName } from './number-plans.ts';
 import type { Plan } from './plan.ts';
 import { BoolPlan, LabelPlan, LiteralPlan, MediaPlan, NullPlan, StringPlan } from './scalar-plans.ts';
 import { UnionPlan } from './union-plan.ts';
 
-/** Compiles the plan of a type. Throws if the type refers to a definition that does not exist. */
-export function compilePlan(type: Type, definitions: DefinitionIndex, compileCondition: CompileCondition): Plan {
-  return new PlanCompiler(definitions, compileCondition).compile(type);
+/**
+ * Compiles the plan of a type. `name`: the name of its alias, which can label a scalar. Throws if the type refers to a
+ * definition that does not exist.
+ */
+export function compilePlan(
+  type: Type,
+  definitions: DefinitionIndex,
+  compileCondition: CompileCondition,
+  name?: string,
+): Plan {
+  return new PlanCompiler(definitions, compileCondition).compile(type, name);
 }
 
 /** Compiles each class, enum and alias once, so that recursive types refer to themselves. */
@@ -35,20 +43,21 @@ class PlanCompiler {
     this.#compileCondition = compileCondition;
   }
 
-  compile(type: Type): Plan {
-    const plan = this.#plan(type);
+  compile(type: Type, label?: string): Plan {
+    const plan = this.#plan(type, label);
     for (const member of this.#members) member(); // Compiling a member can append others.
     return plan;
   }
 
-  #plan(type: Type): Plan {
-    return shared(this.#known, JSON.stringify(type), () => this.#newPlan(type));
+  /** `label`: the name of the alias or field, if it can label a scalar of this type. */
+  #plan(type: Type, label = ''): Plan {
+    return shared(this.#known, label + JSON.stringify(type), () => this.#newPlan(type, label));
   }
 
-  #newPlan(type: Type): Plan {
+  #newPlan(type: Type, label: string): Plan {
     const attributes = this.#attributes(type);
     const constraints = attributes.constraints.map((constraint) => this.#runnable(constraint, type));
-    const inner = this.#shape(type);
+    const inner = this.#shape(type, undefined, label);
     const plain = constraints.length === 0 && !attributes.done && !attributes.withState;
     return plain ? inner : new AttributePlan(inner, { ...attributes, constraints });
   }
@@ -59,14 +68,14 @@ class PlanCompiler {
   }
 
   /** `alias`: the name of the alias that the shape belongs to. */
-  #shape(type: TypeShape, alias?: string): Plan {
+  #shape(type: TypeShape, alias?: string, label = ''): Plan {
     switch (type.kind) {
       case 'string':
         return new StringPlan();
       case 'int':
-        return new IntPlan();
+        return new IntPlan(label);
       case 'float':
-        return new FloatPlan();
+        return new FloatPlan(label);
       case 'bool':
         return new BoolPlan();
       case 'null':
@@ -86,7 +95,7 @@ class PlanCompiler {
       case 'map':
         return new MapPlan(this.#keys(type.key), this.#member(type.value), alias);
       case 'union':
-        return this.#union(type.members, alias);
+        return this.#union(type.members, alias, label);
     }
   }
 
@@ -111,13 +120,20 @@ class PlanCompiler {
     return [...values.flatMap(enumLabels), ...values.map(({ name }) => ({ text: name, json: JSON.stringify(name) }))];
   }
 
-  #union(types: readonly Type[], alias: string | undefined): Plan {
+  #union(types: readonly Type[], alias: string | undefined, label: string): Plan {
     const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
     const choices = members.map((member) => this.#choiceOf(member));
     const first = choices.findIndex((choice) => choice !== undefined);
     const plans = members.flatMap((member, index) => {
-      if (choices[index] === undefined) return [this.#plan(member)];
-      return index === first ? [choicePlan(choices.filter((choice) => choice !== undefined))] : [];
+      if (choices[index] === undefined) return [this.#plan(member, label)];
+      return index === first
+        ? [
+            choicePlan(
+              choices.filter((choice) => choice !== undefined),
+              label,
+            ),
+          ]
+        : [];
     });
     return new UnionPlan(plans, members.length < types.length, alias);
   }
@@ -175,7 +191,7 @@ class PlanCompiler {
       nextJsonKey: `,${JSON.stringify(field.name)}:`,
       key,
       writtenKey: `${JSON.stringify(key)}:`,
-      plan: this.#plan(field.type),
+      plan: this.#plan(field.type, labelOf(field)),
       skip: field.skip,
       streamNotNull: field.streamNotNull,
       missing: coercionError(`the required field "${key}" is missing`, field.name),
@@ -205,6 +221,11 @@ class PlanCompiler {
     invariant(alias !== undefined, `alias ${name} is not defined`);
     return alias.type;
   }
+}
+
+/** Returns the name of a field that decides how its numbers are read: the year of a birth is not an age. */
+function labelOf({ name }: FieldType): string | undefined {
+  return isAgeName(name) ? name : undefined;
 }
 
 /** Returns the plan under the key, after compiling it on the first call. */
@@ -265,10 +286,10 @@ function literalChoice(value: string): Choice {
 }
 
 /** One plan for all enums and string literals of a union, since a label can contain another: "Not guilty" is not `"guilty"`. */
-function choicePlan(choices: readonly Choice[]): Plan {
+function choicePlan(choices: readonly Choice[], label = ''): Plan {
   return new LabelPlan(
     choices.map(({ name }) => name).join(' or '),
     choices.flatMap(({ labels }) => labels),
-    choices.flatMap(({ name, isNamed }) => (isNamed ? [name] : [])),
+    [...choices.flatMap(({ name, isNamed }) => (isNamed ? [name] : [])), ...(label === '' ? [] : [label])],
   );
 }

@@ -31,15 +31,22 @@ const FAILURES: readonly RegExp[] = [
 
 const STATED = '(?:given|mentioned|specified|stated|provided|listed|disclosed|indicated|included|available|found)';
 const IS = '(?:is|are|was|were|has been|have been)';
+/** What the text has instead is not an estimate: `but it mentions 3 offices`. */
+const ONLY_MENTIONS = String.raw`(?:(?:it|this|they|he|she|(?:the|this) \w{1,30}) )?(?:(?:only|also|does|do) )*(?:mentions?|lists?|names?|refers?|contains?|shows?)\b`;
 /** `Unknown.`, `No price is given.`, `The price is not mentioned in the text.`, at the start of a text that does not estimate it then. */
 const ABSENT = new RegExp(
-  String.raw`^\W*(?:(?:unfortunately|sorry),? )?(?:(?:unknown|unspecified|undetermined|none|not (?:\w+ )?${STATED})\b|(?:there ${IS} )?no [^.,;:!?\n\d]{1,60} (?:${IS} )?${STATED}\b|(?:the|its|his|her|their) [^.,;:!?\n\d]{1,60} (?:(?:(?:is|are|was|were|has|have)(?: not|n['’]t)(?: been)?|${IS} never) (?:\w+ly )?${STATED}|(?:does|do|did)(?: not|n['’]t) (?:\w+ly )?(?:mention|state|specify|give|provide|contain|include|list|indicate|say))\b)(?![^]*\b(?:so|but|however|therefore|thus|hence|estimat\w+|assum\w+|based on|approximately|about|roughly|default)\b)`,
+  String.raw`^\W*(?:(?:unfortunately|sorry),? )?(?:(?:unknown|unspecified|undetermined|none|not (?:\w+ )?${STATED})\b|(?:(?:there ${IS}|(?:it|(?:the|this) \w{1,30}) (?:has|have|contains?|shows?)) )?no [^.,;:!?\n\d]{1,60} (?:${IS} )?${STATED}\b|(?:the|this|its|his|her|their) [^.,;:!?\n\d]{1,60} (?:(?:(?:is|are|was|were|has|have)(?: not|n['’]t)(?: been)?|${IS} never) (?:\w+ly )?${STATED}|(?:does|do|did)(?: not|n['’]t) (?:\w+ly )?(?:mention|state|specify|give|provide|contain|include|list|indicate|say))\b)(?![^]*\b(?:so|but(?! ${ONLY_MENTIONS})|however|therefore|thus|hence|estimat\w+|assum\w+|based on|approximately|about|roughly|default)\b)`,
   'iu',
 );
 
+/** `The text mentions 2 people, but it does not state how many came.` */
+const OTHER_VALUE =
+  /^\W*(?:it|(?:the|this) \w{1,30}) (?:only )?(?:mentions?|lists?|names?|refers to|contains?|describes?) [^.;!?\n]{1,80},? but (?:it )?(?:does|do|did)(?: not|n['’]t) (?:\w+ly )?(?:mention|state|specify|give|provide|indicate|say)\b(?![^]*\b(?:so|therefore|estimat\w+|assum\w+|approximately|about|roughly)\b)/iu;
+
 /** True for a text that begins with the statement that its value is missing: its numbers are about something else. */
 export function statesAbsence(text: string): boolean {
-  return ABSENT.test(text.slice(0, MAX_READ));
+  const head = text.slice(0, MAX_READ);
+  return ABSENT.test(head) || OTHER_VALUE.test(head);
 }
 
 /** A text that only refers to another place: `see page 2`, `(see section 3 for details)`. */

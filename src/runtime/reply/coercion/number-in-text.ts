@@ -1,9 +1,20 @@
-import { HAS_WORD, type CueSpan } from '../cues.ts';
+import type { AnswerName } from '../answer-name.ts';
+import { HAS_WORD } from '../cues.ts';
 import { jsonNumberOf } from '../text/json-number.ts';
 import { answerAmong, isNegated, searchedPart, type Hit } from './answer-in-text.ts';
 import { withoutDecoration } from './folding.ts';
 import { ANY_SCALE, scaleOf } from './number-scales.ts';
-import { numberOfWords } from './number-words.ts';
+import {
+  beginsWithConfidence,
+  isAside,
+  isBound,
+  isInDate,
+  isOtherwiseUsed,
+  NEARBY,
+  wordsInText,
+  type WordsInText,
+} from './number-surroundings.ts';
+import { NUMBER_WORDS, numberOfWords } from './number-words.ts';
 import { spend } from './step-budget.ts';
 
 export interface FoundNumber {
@@ -21,6 +32,10 @@ export interface NumberContext {
   readonly decimals: boolean;
   /** True for a string in quotes, whose commas do not separate members. */
   readonly quoted: boolean;
+  /** The name of the type, such as the alias `Confidence`. */
+  readonly name?: AnswerName;
+  /** True for an age, which is not the year of a birth. */
+  readonly isAge?: boolean;
 }
 
 /** As an integer, `1.200` can be 1200 or 1. */
@@ -39,7 +54,7 @@ const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
 /** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
 export function findNumber(source: string, context: NumberContext): FoundNumber | undefined {
   const signed = source.trimStart().replace(UNDERSCORES, '$2').replace(LONG_MINUS, '-').replace(SPACED_MINUS, '-');
-  const raw = withExponents(signed);
+  const raw = withOneNotation(withExponents(signed).replaceAll(LATEX_FRACTION, '$1/$2'), context);
   const trimmed = raw.length > MAX_WHOLE ? '' : asciiDigits(raw.trim().replace(/,+$/u, ''));
   if (!context.decimals && POINT_OR_COMMA.test(trimmed)) return undefined;
   if (LIST.test(trimmed)) return undefined;
@@ -50,10 +65,10 @@ export function findNumber(source: string, context: NumberContext): FoundNumber 
   const other = trimmed === '' ? undefined : wholeNumber(trimmed, context);
   if (other !== undefined) return { text: other, exact: false, cued: false };
   if (!context.decimals) {
-    const found = numberInside(withoutScales(searchedPart(raw)));
+    const found = numberInside(withoutScales(searchedPart(raw)), context);
     return POINT_OR_COMMA.test(found?.text ?? '') ? undefined : found;
   }
-  return numberInside(COMMA_AND_UNIT.test(trimmed) ? trimmed.replace(',', '.') : searchedPart(raw));
+  return numberInside(COMMA_AND_UNIT.test(trimmed) ? trimmed.replace(',', '.') : searchedPart(raw), context);
 }
 
 /** A number with a decimal comma, an optional scale, and a unit of one word: `-4,5 °C`, `2,5 Mio. Euro`. */
@@ -65,6 +80,27 @@ const COMMA_AND_UNIT = new RegExp(
 function starNumber(text: string, { decimals }: NumberContext): FoundNumber | undefined {
   return text === 'none' || (!decimals && text.includes('.')) ? undefined : { text, exact: false, cued: false };
 }
+
+/** `\frac{3}{4}` */
+const LATEX_FRACTION = /\\[dt]?frac\{(\d{1,15})\}\{(\d{1,15})\}/gu;
+
+/** Blanks one of two notations of a value: the percentage beside a decimal, or the decimal if the type has no decimals. */
+function withOneNotation(text: string, { decimals }: NumberContext): string {
+  if (!text.includes('%')) return text;
+  const oneOf = (whole: string, first: string, last: string): string => {
+    const [decimal, percent] = first.includes('%') ? [last, first] : [first, last];
+    if (Math.abs(Number(decimal) * 100 - Number.parseFloat(percent)) > 1e-9) return whole;
+    return decimals === first.includes('%') ? last.padStart(whole.length) : first.padEnd(whole.length);
+  };
+  return text.replaceAll(DECIMAL_FIRST, oneOf).replaceAll(PERCENT_FIRST, oneOf);
+}
+
+const ALSO = String.raw`[*_,)]{0,3}\s?(?:[(=≈]|i\.e\.,?|that is,?|or|which is|equivalent to|equal to)\s?[*_]{0,3}`;
+const DECIMAL_FIRST = new RegExp(String.raw`(?<![\d.,])([01]?\.\d{1,6})${ALSO}(\d{1,3}(?:\.\d{1,4})?\s?%)`, 'gu');
+const PERCENT_FIRST = new RegExp(
+  String.raw`(?<![\d.,])(\d{1,3}(?:\.\d{1,4})?\s?%)${ALSO}([01]?\.\d{1,6})(?![\d.]*\d)`,
+  'gu',
+);
 
 /** Markdown's emphasis around the whole string: `__42__`. */
 const UNDERSCORES = /^(__?)([^_\n]{1,60})\1\s*$/u;
@@ -79,7 +115,7 @@ function withExponents(text: string): string {
 }
 
 const POWER =
-  /\$?(\d{1,30}(?:\.\d{1,30})?)\s*(?:×|x|\*|·|⋅|\\times|\\cdot)\s*10(?:\s*\^\s*\{?\s*([+\-−]?\d{1,3})\s*\}?|([⁻]?[⁰¹²³⁴-⁹]{1,3}))\$?/gu;
+  /\$?(\d{1,30}(?:\.\d{1,30})?)\s*(?:×|x|\*|·|⋅|\\times|\\cdot)\s*10(?:\s*\^\s*\{?\s*([+\-−]?\d{1,3})(?:\s*\})?|([⁻]?[⁰¹²³⁴-⁹]{1,3}))\$?/gu;
 const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹⁻';
 
 /** Blanks the scale of a rating, so that the points remain: `Rating: 9/10`, `a 9 out of ten`. */
@@ -178,20 +214,51 @@ interface NumberHit extends Hit {
   readonly role: 'value' | 'aside';
 }
 
-/** Words that a text contains anywhere. Most texts have none of them, so that their numbers take fewer steps. */
-interface WordsInText {
-  readonly dates: boolean;
-  readonly confidence: boolean;
-}
-
-function numberInside(text: string): FoundNumber | undefined {
+function numberInside(text: string, { decimals, name, isAge }: NumberContext): FoundNumber | undefined {
   spend(text.length);
-  const words = { dates: DATE_WORD.test(text), confidence: CONFIDENCE_WORD.test(text) };
-  const hits = [...text.matchAll(RUN)].flatMap((run) => numberHit(text, run, words));
+  const words = wordsInText(text, { decimals, isAge: isAge === true });
+  const hits = HAS_DIGIT.test(text)
+    ? [...text.matchAll(RUN)].flatMap((run) => numberHit(text, run, words))
+    : spelledHits(text);
   const values = hits.filter(({ role }) => role === 'value');
-  const answer = answerAmong(text, values.length > 0 ? values : hits, { isNumber: true });
+  const isNamed =
+    (name !== undefined && name.labelsIn(text).length > 0) || (decimals && beginsWithConfidence(text, values));
+  const sought = { isNumber: true, ...(name !== undefined && { name }) };
+  const answer = answerAmong(text, values.length > 0 && !isNamed ? values : hits, sought);
   return answer.kind === 'answer' ? { text: answer.json, exact: false, cued: answer.cued } : undefined;
 }
+
+const HAS_DIGIT = /\d/u;
+
+/** Finds the number that a text of one sentence spells, or that it begins with: `There were twenty-three.`, `Zero — no row matches.` */
+function spelledHits(text: string): readonly NumberHit[] {
+  if (text.length > MAX_SPELLED) return [];
+  const runs = [...text.matchAll(SPELLED)];
+  const hits = runs.flatMap((run): readonly NumberHit[] => {
+    const [word] = run;
+    const json = numberOfWords(word.toLowerCase());
+    const [before, after] = [text.slice(0, run.index), text.slice(run.index + word.length)];
+    const isFirst = !HAS_WORD.test(before) && /^[*_"]{0,4}\s?[—–:;.,(]/u.test(after);
+    const isOnly = runs.length === 1 && !/[.!?:]\s+\S/u.test(text) && !/^one$/iu.test(word);
+    const span = { from: run.index, to: run.index + word.length };
+    if (json === undefined || !(isFirst || isOnly) || KNOWN_NUMBER.test(before) || OTHER_NUMBER.test(after)) return [];
+    return isBound(before) || isNegated(text, span) ? [] : [{ ...span, json, role: 'value' }];
+  });
+  return hits.slice(0, 1);
+}
+
+const MAX_SPELLED = 300;
+const DIGIT_WORD = `(?:${NUMBER_WORDS.join('|')})`;
+const SPELLED = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_-])${DIGIT_WORD}(?:(?:[ -]| and )(?:${DIGIT_WORD}|hundred|thousand|million|billion))*(?![\p{L}\p{N}_-])`,
+  'giu',
+);
+/** `These two values`, `step two`: what the text counts is known, or has a number. */
+const KNOWN_NUMBER =
+  /\b(?:the|these|those|both|other|first|last|next|every|each|any|either|one of|steps?|pages?|options?|items?|parts?|chapters?) $/iu;
+/** `two thirds` */
+const OTHER_NUMBER =
+  /^[\s,-]{1,2}(?:thirds?|halves|half|quarters?|fifths?|sixths?|eighths?|tenths?|hundredths?|more|or|to)\b/iu;
 
 /**
  * Digits and letters with single marks between them: `1,234.5`, `2024-01-05`, `A-17`, `5kg`, `1e-3`; or groups of three
@@ -211,7 +278,7 @@ function numberHit(text: string, run: RegExpExecArray, words: WordsInText): read
   const from = run.index - prefix.length;
   const json = valueOf(prefix, word, suffix);
   if (json === undefined || isOtherwiseUsed(before.slice(0, before.length - prefix.length), after)) return [];
-  if (words.dates && isInDate(before, word, after)) return [];
+  if (words.dates && isInDate(before, word, after, words.isAge)) return [];
   const span = { from, to: to + suffix.length };
   if (isNegated(text, span)) return [];
   return [{ ...span, json, role: isAside(text, span, words) ? 'aside' : 'value' }];
@@ -219,9 +286,6 @@ function numberHit(text: string, run: RegExpExecArray, words: WordsInText): read
 
 /** No number has more characters. */
 const MAX_WORD = 400;
-
-/** The characters before and after a number that are read. */
-const NEARBY = 40;
 
 /** A sign, a currency and a leading point, which no letter or digit precedes. */
 const PREFIX = /(?:(?<![\p{L}\p{N}_)])[+\-−](?=[\s$€£¥₹.]*$)(?!\s))?(?:[$€£¥₹]\s?)?[+\-−]?(?:(?<![\p{L}\p{N}.])\.)?$/u;
@@ -291,79 +355,3 @@ function plainDigits(text: string, commaIsPoint: boolean): string | undefined {
   }
   return commaIsPoint && /^(?:\d+,\d{1,2}|0,\d+)$/u.test(text) ? text.replace(',', '.') : undefined;
 }
-
-// --- the words and signs next to a number ----------------------------------------------------------------------------
-
-/** True for an operand of a calculation, a bound, the number of a list item, and a part of a phone number. */
-function isOtherwiseUsed(before: string, after: string): boolean {
-  return (
-    OPERAND_BEFORE.test(before) ||
-    OPERAND_AFTER.test(after) ||
-    BOUND.test(before) ||
-    /^\+(?![\p{L}\p{N}])/u.test(after) ||
-    isItemNumber(before, after)
-  );
-}
-
-const OPERAND_BEFORE =
-  /(?:[\d)\]}]\s*[+*×·÷/^]|[\d)\]}][\p{L}%]*\s+[-−–])\s*$|\b(?:plus|minus|times|divided by)\s$|\(\d+\)\s?$/iu;
-const OPERAND_AFTER =
-  /^\s*(?:=(?![=>])|[+*×·÷/^]\s*[\d(])|^\s+[-−–]\s+[\d(]|^\s(?:plus|minus|times|divided by)\s|^\)\s?\d|^\s?\(\d+\)\s?\d|^\s\d{1,3}\s?\/\s?\d/iu;
-const BOUND =
-  /(?:<|≤|≥|(?:^|\s)>=?|\b(?:at least|at most|(?:less|more|fewer|greater|higher|lower) than|no (?:more|less|fewer) than|up to|minimum of|maximum of))\s*[$€£]?$/iu;
-
-/** `1. Text` or `1) Text` at the start of a line. */
-function isItemNumber(before: string, after: string): boolean {
-  return /(?:^|\n)[ \t>*_#-]*$/u.test(before) && /^[.)]\**[ \t]+\S/u.test(after);
-}
-
-/** True for the day of a date in words, the year after a day (`5 May 2024`, `March 5th, 2024`), and a decade (`in his 30s`). */
-function isInDate(before: string, word: string, after: string): boolean {
-  if (YEAR.test(word)) return YEAR_AFTER_DAY.test(before);
-  if (word.endsWith('0s')) return DECADE.test(before);
-  if (!IS_DAY.test(word)) return false;
-  return (
-    DAY_AFTER_MONTH.test(before) || MONTH_AFTER_DAY.test(after) || (MONTH_ALONE.test(before) && !HAS_WORD.test(after))
-  );
-}
-
-const MONTH =
-  '(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)';
-/** `in his 30s`, `the mid 1990s`: otherwise, `30s` is a time. */
-const DECADE = /\b(?:early|mid|late|the|his|her|their)[ -]$/iu;
-const DATE_WORD = new RegExp(String.raw`\b${MONTH}\b|\d0s\b`, 'u');
-const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?`;
-const IS_DAY = new RegExp(`^${DAY}$`, 'u');
-const YEAR = /^\d{4}$/u;
-const DAY_AFTER_MONTH = new RegExp(
-  String.raw`\b(?:[Oo]n|[Bb]y|[Uu]ntil|[Oo]f|[Ff]rom|[Ss]ince|[Bb]efore|[Aa]fter|is)\s${MONTH}\.?\s$`,
-  'u',
-);
-const MONTH_ALONE = new RegExp(String.raw`^\s{0,4}${MONTH}\.? $`, 'u');
-const MONTH_AFTER_DAY = new RegExp(String.raw`^\.? (?:of )?${MONTH}\b(?! (?:be|have|not)\b)`, 'u');
-const YEAR_AFTER_DAY = new RegExp(String.raw`\b(?:${MONTH}\.? ${DAY},?|${DAY}\.? (?:of )?${MONTH},?) $`, 'u');
-/** The year after a month: `March 1848`. */
-const IN_MONTH = new RegExp(String.raw`\b${MONTH},? $`, 'u');
-
-/** True for the number of a step or a page, and for a number in parentheses: values only if the text has no others. */
-function isAside(text: string, { from, to }: CueSpan, words: WordsInText): boolean {
-  const before = text.slice(Math.max(0, from - NEARBY), from);
-  if (ASIDE.test(before)) return true;
-  if (words.dates && IN_MONTH.test(before) && YEAR.test(text.slice(from, to))) return true;
-  if (words.confidence && (CONFIDENCE.test(before) || CONFIDENT.test(text.slice(to, to + NEARBY)))) return true;
-  const open = NOTE.exec(text.slice(Math.max(0, from - MAX_NOTE), from));
-  if (open === null || !/^[^()]*\)/u.test(text.slice(to, to + MAX_NOTE))) return false;
-  const start = from - open[0].length;
-  return /\d[^()]*$/u.test(text.slice(Math.max(0, start - MAX_NOTE), start));
-}
-
-const ASIDE =
-  /\b(?:steps?|items?|questions?|examples?|figures?|tables?|sections?|chapters?|pages?|parts?|lines?|notes?|sources?|option|case|day|week|phase|no\.|number)\s+#?$|\[$/iu;
-/** The beginning of a note in parentheses that does not state an alternative. */
-const NOTE = /\((?!\s*(?:or|and|to)\b)[^()]*$/u;
-/** `[confidence 93%]`, `| confidence=0.93`, `Confidence: 9/10` */
-const CONFIDENCE = /\b(?:confidence|certainty|probability)\b[^.\n\d]{0,12}$/iu;
-const CONFIDENCE_WORD = /confiden|certain|probability|sure\b/iu;
-/** `85% confident` */
-const CONFIDENT = /^\s?(?:%\s?|percent )?(?:confident|confidence|certain|certainty|sure)\b/iu;
-const MAX_NOTE = 80;

@@ -1,16 +1,30 @@
+import { AnswerName } from '../answer-name.ts';
 import { isJsonNumber, jsonNumberOf } from '../text/json-number.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { LARGE_INT } from '../reply-parser.ts';
 import { CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { fromComposite } from './from-composite.ts';
-import { findNumber } from './number-in-text.ts';
+import { findNumber, type NumberContext } from './number-in-text.ts';
 import { asWritten, DonePlan, valueFlags } from './scalar-plans.ts';
 
 /** The beginning of a number. */
 const BEGUN = /^[+\-−]?(?:[\d_]*\.?\d*(?:[eE][+-]?\d*)?|0[xX][\da-fA-F]*)$/u;
 
+/** True for the name of an age: `age`, `customer_age`, `ownerAge`. */
+export function isAgeName(name: string): boolean {
+  return /(?:^|_)age$|(?:\p{Ll})Age$/u.test(name);
+}
+
 abstract class NumberPlan extends DonePlan {
+  readonly #label: Pick<NumberContext, 'name' | 'isAge'>;
+
+  /** `label`: the name of the alias or field that has the type, or the empty string. */
+  constructor(label = '') {
+    super();
+    this.#label = label === '' ? {} : { name: new AnswerName([label]), isAge: isAgeName(label) };
+  }
+
   override mayBecome(text: string, quoted: boolean): boolean {
     return !quoted && BEGUN.test(text);
   }
@@ -22,7 +36,7 @@ abstract class NumberPlan extends DonePlan {
   }
 
   #fromText(node: ReplyNode): CoercionOutcome {
-    const found = findNumber(node.text, { decimals: this.decimals, quoted: node.quoted });
+    const found = findNumber(node.text, { ...this.#label, decimals: this.decimals, quoted: node.quoted });
     if (found === undefined) return mismatch(this.name, node);
     const json = this.format(found.text);
     if (json === undefined) return tooLarge(this.name, node);

@@ -3,6 +3,8 @@ const SMALL: readonly string[] =
     ' ',
   );
 const TENS: readonly string[] = 'twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
+/** The words that begin a number. */
+export const NUMBER_WORDS: readonly string[] = [...SMALL.toReversed(), ...TENS];
 const ORDINALS: readonly string[] = 'first second third fourth fifth sixth seventh eighth ninth tenth'.split(' ');
 const DOZENS: ReadonlyMap<string, string> = new Map([
   ['dozen', '12'],

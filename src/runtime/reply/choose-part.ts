@@ -3,6 +3,7 @@ import { type CoercedValue, type CoercionOutcome, isKept, isText, lossOf } from 
 import { spend } from './coercion/step-budget.ts';
 import { correctionError, isAddition, isPartOf, statedCorrection, type StatedCorrection } from './corrections.ts';
 import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt, takenOption } from './cues.ts';
+import { listInParts } from './list-parts.ts';
 import { severalPart, type RankedPart, type ReplyPart, type ReplyParts, type Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { templateIn } from './template-values.ts';
@@ -47,7 +48,8 @@ export interface Judgement {
 
 export function chooseOutcome(read: ReplyParts, text: string, type: ReplyType): Choice {
   const parts = standingsOf(read.parts, text, type);
-  const several = severalPart(members(read, parts), read.parts, type);
+  const list = listInParts(parts, text, type, read.coerced === 0);
+  const several = list ?? severalPart(members(read, parts), read.parts, type);
   const standings = several === undefined ? parts : [...besideOf(several, parts, type), standingOf(several, '', type)];
   const ranked = standings.filter((standing) => standing.value !== undefined);
   const option = optionTaken(ranked, text);
@@ -66,10 +68,10 @@ export function chooseOutcome(read: ReplyParts, text: string, type: ReplyType): 
   return { standings, best, refusal, correction };
 }
 
-/** Returns the parts beside several values: if these are one object or map, each of them is only a member. */
-function besideOf({ from, to }: ReplyPart, parts: readonly Standing[], type: ReplyType): readonly Standing[] {
+/** Returns the parts beside several values: if these are one object or map, or a list in parts, each of them is only a member. */
+function besideOf({ from, to, joins }: ReplyPart, parts: readonly Standing[], type: ReplyType): readonly Standing[] {
   const isMember = (part: ReplyPart) => part.kind !== 'text' && part.from >= from && part.to <= to;
-  if (type.hasList) return parts;
+  if (type.hasList && joins === undefined) return parts;
   return parts.map((each) => (isMember(each.part) ? standingOf(each.part, 'one member of it', type) : each));
 }
 

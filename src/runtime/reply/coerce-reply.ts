@@ -260,8 +260,9 @@ function outcomeOf(read: ReplyParts, { best, refusal, standings }: Choice, type:
 function flagged({ part: best, value }: RankedPart, parts: readonly ReplyPart[], type: ReplyType): CoercedValue {
   const loss = lossOf(value);
   const others = parts.filter(
-    ({ kind, outcome, inThought }) =>
+    ({ kind, node, outcome, inThought }) =>
       outcome.ok &&
+      best.joins?.includes(node) !== true &&
       outcome.json !== value.json &&
       (kind !== 'text' || !type.hasComposite) &&
       inThought === best.inThought &&

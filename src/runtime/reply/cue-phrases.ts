@@ -60,6 +60,7 @@ export const ASIDE = words(anyOf`
   alternatives?|alternatively|another (?:example|one|option|possibility|possible|version|way)
   unlike|confused with
   mock|dummy|test data|defaults?
+  (?<=^\W{0,12})(?:excluded|omitted|skipped|ignored|rejected|filtered out|irrelevant|unrelated|not (?:included|relevant|matching))
 `);
 
 export const MADE_UP = words(anyOf`
@@ -189,6 +190,17 @@ const CORRECTS = anyOf`
   correction|corrected|correcting|fixed|fixing|revised?|revision|revising
 `;
 export const CORRECTION = new RegExp(String.raw`\b${CORRECTS}\b|(?:^|[.!?\n]\s*|[-–—]\s*)(?:no|hmm+)\b[,.:!]?`, 'iu');
+
+/** Words around one of several lists that set it apart from the others, or make it a version of another one. */
+export const SETS_APART = words(anyOf`
+  remov\w+|delet\w+|drop(?:ped)?|exclud\w+|without|skipped|omitted|ignored|irrelevant|unrelated|rejected|filtered
+  alternatively|replac\w+|not (?:included|relevant|part|used|counted|matching)|does not (?:match|belong)|would (?:be|have|look)
+  versions?|whole|full|complete|entire|combined|merged|consolidated|summar\w+|short(?:er|ened|list)?|simplif\w+|condensed|detailed
+  normali[sz]\w+|clean(?:ed|ing)?|translat\w+|rewritten|rephrased|in (?:english|german|french|spanish|italian|dutch)
+  english|german|french|spanish|italian|dutch|deutsch|englisch|franz[öo]sisch
+  entwurf|korrektur|korrigiert\w*|beispiel\w*|ergebnis|antwort|endg[üu]ltig\w*|vorher|nachher|bereinigt\w*
+  brouillon|corrig\w+|exemple|ejemplo|esempio|voorbeeld|r[ée]sultat|r[ée]ponse|respuesta|resultado|avant|apr[èe]s
+`);
 
 /** The name of a version on a line of its own: `Candidate 1:`, `### Option B`. */
 export const NUMBERED_VERSION =

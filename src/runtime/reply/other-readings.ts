@@ -1,9 +1,12 @@
 import { chooseOutcome, type Choice, type Judgement } from './choose-part.ts';
+import { coercionError } from './coercion/coercion-error.ts';
+import { PARSED_PER_STEP, spend } from './coercion/step-budget.ts';
 import { isKept, isText, lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
 import { unframe } from './frames/unframe.ts';
 import type { ReplyPart, Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
 import { structuredValues } from './structured/structured-text.ts';
+import { judgeSections, judgeStructuredParts } from './structured-parts.ts';
 import { NOTHING_AROUND } from './surroundings.ts';
 import { isStripped, type ReplyNode } from './text/reply-node.ts';
 import { areMembers } from './values-in-lines.ts';
@@ -45,6 +48,18 @@ export function throughout(choice: Choice, to: number): Choice {
 /** Judges the reply as structured text. Returns undefined if none of its readings matches the type. */
 export function judgeStructured(text: string, type: ReplyType): Judgement | undefined {
   if (!type.hasComposite) return undefined;
+  const bestIn = (part: string) => readLines(part, type).choice.best?.part;
+  const inParts = judgeStructuredParts(text, type, bestIn);
+  if (inParts !== undefined) return inParts;
+  const whole = readLines(text, type);
+  const isFound = whole.outcome.ok && whole.choice.refusal === undefined;
+  return (
+    judgeSections(text, type, { rows: isFound ? rowsIn(whole.outcome) : 0, bestIn }) ?? (isFound ? whole : undefined)
+  );
+}
+
+/** Reads a text as one value, in each notation. */
+function readLines(text: string, type: ReplyType): Judgement {
   const parts = structuredValues(text).map(({ node, notation }): ReplyPart => {
     const outcome = named(type.plan.coerce(node), notation);
     return { kind: 'whole', from: 0, to: text.length, node, outcome, inThought: false, ...NOTHING_AROUND };
@@ -52,8 +67,15 @@ export function judgeStructured(text: string, type: ReplyType): Judgement | unde
   const matching = parts.filter(({ outcome }) => isMeant(outcome));
   const read = { parts: matching, values: [], coerced: 0, answerFrom: 0, gaveUp: false };
   const choice = chooseOutcome(read, text, type);
-  if (choice.best === undefined || choice.refusal !== undefined) return undefined;
-  return { outcome: choice.best.value, read, choice, ofThoughts: false };
+  const outcome = choice.best?.value ?? coercionError(`expected ${type.plan.name}, but the text contains no value`);
+  return { outcome, read, choice, ofThoughts: false };
+}
+
+/** Returns the number of members of a list; 0 for any other value. */
+function rowsIn({ json }: CoercedValue): number {
+  spend(json.length / PARSED_PER_STEP);
+  const value: unknown = JSON.parse(json);
+  return Array.isArray(value) ? value.length : 0;
 }
 
 /**

@@ -16,6 +16,7 @@ import {
 } from './surroundings.ts';
 import type { Candidate, FenceBody } from './text/candidate-finder.ts';
 import { MAX_REPLY_DEPTH, type ReplyNode } from './text/reply-node.ts';
+import type { CueSpan } from './cues.ts';
 import { fenceBody, scalarNode } from './text/whole-text.ts';
 import { hasItems, isInItem } from './values-in-lines.ts';
 
@@ -32,6 +33,8 @@ export interface ReplyPart extends Surroundings {
   readonly outcome: CoercionOutcome;
   /** The part is before the end of a thought. */
   readonly inThought: boolean;
+  /** The values whose members are those of this list in parts. */
+  readonly joins?: readonly ReplyNode[];
 }
 
 /** A part of a reply that was tried. */
@@ -302,18 +305,13 @@ function severalLists(values: readonly Candidate<ReplyNode>[], { plan, takesText
 }
 
 function partOf(members: readonly Candidate<ReplyNode>[], outcome: CoercionOutcome): ReplyPart {
-  const from = members[0]?.from ?? 0;
-  const to = members.at(-1)?.to ?? 0;
-  return {
-    kind: 'several',
-    from,
-    to,
-    node: joined(members),
-    outcome,
-    inThought: false,
-    place: 'alone',
-    role: undefined,
-  };
+  const span = { from: members[0]?.from ?? 0, to: members.at(-1)?.to ?? 0 };
+  return severalOf(span, joined(members), outcome);
+}
+
+/** Returns the part that consists of several values of the reply. */
+export function severalOf({ from, to }: CueSpan, node: ReplyNode, outcome: CoercionOutcome): ReplyPart {
+  return { kind: 'several', from, to, node, outcome, inThought: false, ...NOTHING_AROUND };
 }
 
 function joined(members: readonly Candidate<ReplyNode>[]): ReplyNode {

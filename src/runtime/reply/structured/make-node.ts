@@ -61,11 +61,17 @@ const BLANK = /^(?:|-{1,3}|[–—~])$/u;
 /** Returns the number, bool, null or string that a text without quotes states. */
 export function bareNode(text: string): ReplyNode {
   const node = new ReplyNode('bare');
-  node.text = text;
+  node.text = text.includes('\\') ? unescaped(text) : text;
   settleBareToken(node);
   node.repairs = 0;
   if (BLANK.test(text)) node.kind = 'null';
   return node;
+}
+
+/** Removes the backslashes of Markdown, as in `ZX\_81`, from a text that has no others. */
+function unescaped(text: string): string {
+  const plain = text.replaceAll(/\\([_*#[\]])/gu, '$1');
+  return plain.includes('\\') ? text : plain;
 }
 
 /** Returns the string if the text is a JSON string. */

@@ -11,8 +11,12 @@ import { tableValues } from './tables.ts';
 /** Returns the readings of the lines of a text, from the least to the most general. */
 export function outlineValues(text: string): readonly ReplyNode[] {
   if (QUOTED_LINES.test(text)) return [listOf(linesIn(text).map((line) => valueOf(line.replace(/,\s*$/u, ''))))];
-  return valuesOf(outlineLines(text, false));
+  const readings = valuesOf(outlineLines(text, false));
+  return TITLE.test(text) ? [...readings, ...valuesOf(outlineLines(text.replace(TITLE, ''), false))] : readings;
 }
+
+/** The mark of a heading that is a key with its value, as in `# Title: Pancakes`, before anything else. */
+const TITLE = /^\s*#{1,6}[^\S\n]+(?=[\p{L}_][\p{L}\p{N}_ ]{0,40}:[^\S\n]+\S)/u;
 
 /** Returns the readings of the lines of a text in which a fence is the value of the key above it; none without such a fence. */
 export function fencedMembers(text: string): readonly ReplyNode[] {
@@ -31,10 +35,20 @@ function valuesOf(lines: readonly Line[]): readonly ReplyNode[] {
   const readings = blocks.flatMap((all) => {
     const [first] = all;
     // A line before the first item or key can introduce all of them.
-    const isIntroduced = first?.key !== undefined && first.text === '' && !first.marked;
+    const isIntroduced = first?.key !== undefined && first.text === '' && !first.marked && !hasLists(all, first);
     return [...(isIntroduced ? readingsOf(all.slice(1)) : []), ...readingsOf(all)];
   });
   return records === undefined ? readings : [records, ...readings];
+}
+
+/** True if the items below the first key end at another key without a value: the lines are several lists. */
+function hasLists(lines: readonly Line[], { depth }: Line): boolean {
+  const [, item, ...rest] = lines;
+  return item?.marked === true && rest.some((line) => isLabel(line) && line.depth === depth && depth >= 0);
+}
+
+function isLabel({ key, text, marked }: Line): boolean {
+  return key !== undefined && text === '' && !marked;
 }
 
 /** Returns the objects of several blocks that all begin with the same key, as a list. */

@@ -179,7 +179,7 @@ export abstract class ValueGrammar extends ReportingParser {
     return true;
   }
 
-  /** Takes a string after the name of an attribute as its argument, which lacks its parentheses. */
+  /** Takes a string directly after the name of an attribute as its argument, and reports the missing parentheses. */
   #bareArgument(at: t.DefinitionToken, args: ValueNode[]): void {
     const next = this.peek();
     if (this.peek(0) !== at || next.onNewLine || next.tokenType !== t.QuotedString) return;

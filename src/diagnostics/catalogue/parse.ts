@@ -95,7 +95,7 @@ const ENTRIES = {
     () => 'Write attributes after the type or the enum value, on its line or on the lines directly below it.',
   ),
   'parse/attribute-parentheses': error<Named & Text>(
-    (p) => `The text of "${p.name}" is not in parentheses.`,
+    (p) => `The argument of "${p.name}" is not in parentheses.`,
     (p) => `Write \`${p.name}(${p.text})\`.`,
   ),
   'parse/separator-in-block': error<Text>(

@@ -174,8 +174,8 @@ export function wrongRole(span: Span): Diagnostic {
 }
 
 export function notUnpackable(span: Span, isMap: boolean): Diagnostic {
-  const message = `${isMap ? 'A loop over a map visits its keys, and a key' : 'This value'} cannot be unpacked into several names: ${CALLS_FAIL}.`;
-  const help = isMap ? 'Add `|items` to loop over the keys with their values.' : 'Write one name.';
+  const message = `${isMap ? 'A loop over a map visits its keys, and a key' : 'A string, number, bool or enum value'} cannot be unpacked into several names: ${CALLS_FAIL}.`;
+  const help = isMap ? 'Add `|items` to loop over the keys with their values.' : 'Write one name instead of several.';
   return warning('wrong-value', span, message, help);
 }
 

@@ -43,7 +43,7 @@ function wordsOf(name: string): readonly string[] {
   return name.split(/_|(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u).filter((word) => word !== '');
 }
 
-/** Escapes the characters of names in other notations, which a request can define. */
+/** Escapes the characters with a meaning in a regular expression: a request can define names that contain them. */
 function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }

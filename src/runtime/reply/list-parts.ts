@@ -84,7 +84,7 @@ function leadOf(text: string, from: number): string {
   return lines.split('\n').findLast((line) => HAS_WORD.test(line)) ?? '';
 }
 
-/** The text before a part in which its heading can be. */
+/** The number of characters before a part in which svc looks for its heading. */
 const MAX_LEAD = 400;
 
 /** Returns the members of a list, the members of the only list in an object, or the object as the only row. */
@@ -150,7 +150,7 @@ function rowValues(outcome: CoercionOutcome): readonly Row[] {
 }
 
 /**
- * Returns the first field whose texts differ in all rows of each part; undefined if there is none. Numbers are names only in the
+ * Returns the first field whose text is different in every row of a part, for all parts; undefined if there is none. Numbers are names only in the
  * first field.
  */
 function nameField(lists: readonly (readonly Row[])[]): string | undefined {

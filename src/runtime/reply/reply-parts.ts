@@ -33,7 +33,7 @@ export interface ReplyPart extends Surroundings {
   readonly outcome: CoercionOutcome;
   /** The part is before the end of a thought. */
   readonly inThought: boolean;
-  /** The values whose members are those of this list in parts. */
+  /** For a list in parts: the values that it joins. */
   readonly joins?: readonly ReplyNode[];
 }
 

@@ -25,7 +25,7 @@ export function judgeStructuredParts(text: string, type: ReplyType, bestIn: Best
 
 /**
  * Judges the texts below headings and labels one by one. Returns undefined unless all of them are the parts of one list. `rows`: the
- * number of members if the text is read as a whole, which is better if it has as many.
+ * number of members if the text is read as a whole; the parts are the better reading only if they have more.
  */
 export function judgeSections(
   text: string,

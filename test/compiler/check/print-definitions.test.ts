@@ -19,7 +19,7 @@ function meaningOf({ definitions, diagnostics }: Outcome): unknown {
   return { errors, definitions: resolved(definitions && withoutAliases(definitions)) };
 }
 
-/** Types replace the aliases that are not recursive, so that their names are not printed. */
+/** Drops the names of aliases: the printed definitions contain the type of a non-recursive alias in place of its name. */
 function withoutAliases(definitions: Definitions): Definitions {
   return { ...definitions, functions: definitions.functions.map(({ returnsAlias: _name, ...fn }) => fn) };
 }

@@ -38,7 +38,7 @@ export class TypeBuilder {
     return type;
   }
 
-  /** Returns the name of the alias that a type or its optional type is; undefined for any other type. */
+  /** Returns the name of the alias if a type is an alias or an optional one (`Size?`); undefined for any other type. */
   aliasOf(node: TypeNode | undefined): string | undefined {
     if (node?.kind === 'optional') return this.aliasOf(node.type);
     return node?.kind === 'name' && this.#context.scope.aliases.has(node.name) ? node.name : undefined;

@@ -24,8 +24,12 @@ const FOREIGN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], ReadonlyMap
     [['retry', 'retries', 'max_retries', 'num_retries'], RETRY_HINT],
   ]),
   retry_policy: hints([
-    [['max_attempts', 'attempts', 'retries', 'num_retries'], 'Write `max_retries 2`.'],
-    [['delay', 'delay_ms', 'backoff', 'multiplier'], 'It belongs in `strategy { … }`, beside `type constant_delay`.'],
+    [
+      ['max_attempts', 'attempts', 'retries', 'num_retries'],
+      'Write `max_retries 2`, which counts the attempts after the first one.',
+    ],
+    [['delay', 'delay_ms'], 'Write `delay_ms 200` in `strategy { … }`, beside `type constant_delay`.'],
+    [['backoff', 'multiplier'], 'Write `multiplier 1.5` in `strategy { … }`, beside `type exponential_backoff`.'],
   ]),
 };
 

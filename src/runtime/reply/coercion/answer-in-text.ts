@@ -66,7 +66,7 @@ function corrected(text: string, hits: readonly Hit[], words: RegExp): readonly 
   return words.test(between) ? [last] : [];
 }
 
-/** Returns the last value if the text states that the value before was an earlier state: `It was OPEN, but is now DONE.` */
+/** Returns the last value if the text states that all other values are earlier states: `It was OPEN, but is now DONE.` */
 function changed(text: string, hits: readonly Hit[]): readonly Hit[] {
   const last = hits.at(-1);
   const others = hits.filter((hit) => hit.json !== last?.json);
@@ -77,7 +77,7 @@ function changed(text: string, hits: readonly Hit[]): readonly Hit[] {
 }
 
 const MAX_STATE = 60;
-/** A word after the state can be what it describes: `DONE tickets`. */
+/** The end of a state. Any other word after it can be a noun that the state describes: `DONE tickets`. */
 const ENDED_STATE =
   /^[*_"'`%)]{0,4}\s*(?:$|[.,;:!?)\n–—-]|(?:again|already|instead|because|since|after|as|at|and|but|with)\b)/iu;
 const NOW = /\b(?:now|currently|since then)(?: (?:is|at))? [*_"'`]{0,4}$/iu;

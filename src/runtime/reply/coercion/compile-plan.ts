@@ -223,7 +223,7 @@ class PlanCompiler {
   }
 }
 
-/** Returns the name of a field that decides how its numbers are read: the year of a birth is not an age. */
+/** Returns the name of a field if it affects how the field's numbers are read: a year of birth is not an age. */
 function labelOf({ name }: FieldType): string | undefined {
   return isAgeName(name) ? name : undefined;
 }

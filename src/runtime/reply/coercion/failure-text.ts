@@ -31,7 +31,7 @@ const FAILURES: readonly RegExp[] = [
 
 const STATED = '(?:given|mentioned|specified|stated|provided|listed|disclosed|indicated|included|available|found)';
 const IS = '(?:is|are|was|were|has been|have been)';
-/** What the text has instead is not an estimate: `but it mentions 3 offices`. */
+/** A clause that states what the text contains instead, which is not an estimate: `but it mentions 3 offices`. */
 const ONLY_MENTIONS = String.raw`(?:(?:it|this|they|he|she|(?:the|this) \w{1,30}) )?(?:(?:only|also|does|do) )*(?:mentions?|lists?|names?|refers?|contains?|shows?)\b`;
 /** `Unknown.`, `No price is given.`, `The price is not mentioned in the text.`, at the start of a text that does not estimate it then. */
 const ABSENT = new RegExp(

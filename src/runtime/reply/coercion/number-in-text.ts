@@ -253,7 +253,7 @@ const SPELLED = new RegExp(
   String.raw`(?<![\p{L}\p{N}_-])${DIGIT_WORD}(?:(?:[ -]| and )(?:${DIGIT_WORD}|hundred|thousand|million|billion))*(?![\p{L}\p{N}_-])`,
   'giu',
 );
-/** `These two values`, `step two`: what the text counts is known, or has a number. */
+/** Words before a number word that counts something already known or numbers a part: `these two values`, `step two`. */
 const KNOWN_NUMBER =
   /\b(?:the|these|those|both|other|first|last|next|every|each|any|either|one of|steps?|pages?|options?|items?|parts?|chapters?) $/iu;
 /** `two thirds` */

@@ -8,7 +8,7 @@ import { HAS_WORD, lineBefore, type CueSpan } from '../cues.ts';
 export interface WordsInText {
   readonly dates: boolean;
   readonly confidence: boolean;
-  /** True if the text has a year with a preposition, and the type has decimals: a year is an integer. */
+  /** True if the text contains a year and the type has decimals. For an integer type, a year can be the value. */
   readonly years: boolean;
   /** True if the value is an age. */
   readonly isAge: boolean;
@@ -76,7 +76,7 @@ const DAY_AFTER_MONTH = new RegExp(
 const MONTH_ALONE = new RegExp(String.raw`^\s{0,4}${MONTH}\.? $`, 'u');
 const MONTH_AFTER_DAY = new RegExp(String.raw`^\.? (?:of )?${MONTH}\b(?! (?:be|have|not)\b)`, 'u');
 const YEAR_AFTER_DAY = new RegExp(String.raw`\b(?:${MONTH}\.? ${DAY},?|${DAY}\.? (?:of )?${MONTH},?) $`, 'u');
-/** `in 2023`, `the 2023` */
+/** `in 2023`, `FY 2023` */
 const IN_YEAR = /\b(?:in|of|since|by|until|from|during|for|after|before|year|FY) ?$/iu;
 const YEAR_WORD = /\b(?:1[5-9]|20)\d\d\b/u;
 /** The year after a month: `March 1848`. */

@@ -10,7 +10,7 @@ const CONSTRUCTOR = /[ \t]*\w+(?:\.\w+)*\.new\s*\(/y;
  * or a prompt in backticks after a colon.
  */
 export function laterLanguage(file: SourceFile, tokens: readonly t.DefinitionToken[]): Diagnostic | undefined {
-  const sign = tokens.find((token, index) => isSign(file.text, token, tokens.slice(index + 1, index + 3)));
+  const sign = tokens.find((token, index) => isSign(file.text, token, tokens[index + 1], tokens[index + 2]));
   if (sign === undefined) return undefined;
   const span = { file: file.path, start: sign.startOffset, end: sign.startOffset + sign.image.length };
   return parseDiagnostic('parse/later-language', span, {});
@@ -19,7 +19,8 @@ export function laterLanguage(file: SourceFile, tokens: readonly t.DefinitionTok
 function isSign(
   text: string,
   { image, depth, onNewLine }: t.DefinitionToken,
-  [second, third]: readonly t.DefinitionToken[],
+  second: t.DefinitionToken | undefined,
+  third: t.DefinitionToken | undefined,
 ): boolean {
   if (!onNewLine || second === undefined || third === undefined) return false;
   if (image === 'prompt') return depth === 1 && second.image === ':' && third.image.startsWith('`');

@@ -16,6 +16,7 @@ import { literalArgumentsRule } from './template-rules/literal-arguments-rule.ts
 import { formatConversionRule } from './template-rules/format-rule.ts';
 import { roleRule } from './template-rules/role-rule.ts';
 import { unpackingRule } from './template-rules/unpacking-rule.ts';
+import { plainTextUse } from './template-rules/plain-text-use.ts';
 import { reachedNames } from './template-rules/reached-names.ts';
 import { outputFormatRule } from './template-rules/output-format-rule.ts';
 import { CONTEXT, typed, type StaticValue } from './template-rules/static-value.ts';
@@ -180,16 +181,11 @@ function unusedParameters(template: Template, scope: TemplateScope): readonly Di
     .filter(({ name }) => !read.has(name))
     .map(({ name }) => {
       const span = scope.parameterSpans?.get(name) ?? scope.declaration;
-      return unusedParameter(span, name, mistakenUse(template, name));
+      return unusedParameter(span, name, plainTextUse(template, otherUse(name)));
     });
 }
 
-/** Finds `{name}`, `${name}` or `$name` in the text, the interpolation of other languages. */
-function mistakenUse(template: Template, name: string): string | undefined {
-  const pattern = new RegExp(`\\$?\\{ ?${name} ?\\}|\\$${name}\\b`, 'u');
-  for (const statement of template.body) {
-    const found = statement.kind === 'text' ? pattern.exec(statement.text) : null;
-    if (found !== null) return found[0];
-  }
-  return undefined;
+/** `{name}`, `${name}` or `$name`, the interpolation of other languages. */
+function otherUse(name: string): RegExp {
+  return new RegExp(`\\$?\\{ ?${name} ?\\}|\\$${name}\\b`, 'u');
 }

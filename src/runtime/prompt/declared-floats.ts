@@ -4,6 +4,7 @@ import { possibleMembers } from '../../schema/possible-members.ts';
 import { leadingTo, namesIn, partsOf, withInside } from '../../schema/type-graph.ts';
 import type { ClassType, Type, UnionType } from '../../schema/type.ts';
 import { toFloat } from './convert-argument.ts';
+import { asIs } from './values/argument-values.ts';
 import type { Value } from './values/value.ts';
 import type { Work } from './values/work.ts';
 
@@ -133,10 +134,6 @@ class DeclaredFloats {
 
 function containsFloat(type: Type): boolean {
   return withInside(type).some((inside) => inside.kind === 'float');
-}
-
-function asIs(value: unknown): Value {
-  return value as Value;
 }
 
 /** A copy of an object whose converted members are computed when they are read for the first time. */

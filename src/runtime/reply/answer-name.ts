@@ -1,6 +1,6 @@
 /**
- * The names of the enums in a type, which introduce a value: a model labels the value of the enum `TicketPriority` as
- * `Ticket priority: HIGH` or `Priority - HIGH`, or states that the ticket priority is HIGH.
+ * The names that introduce a value: those of the enums in a type, of the type's alias, or of a field for an age. A model labels the
+ * value of the enum `TicketPriority` as `Ticket priority: HIGH` or `Priority - HIGH`, or states that the ticket priority is HIGH.
  */
 export class AnswerName {
   readonly #names: readonly string[];

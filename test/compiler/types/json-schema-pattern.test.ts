@@ -4,21 +4,14 @@ import { assertProperty } from '../../support/assert-property.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import type { Constraint } from '../../../src/schema/constraint.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { definitionsOf } from '../../support/definitions.ts';
 import { extensionOf, faultsOf } from './types-of-requests.ts';
 
 const builder = (pattern: string): object => ({
   json_schema: { Person: { properties: { x: { type: 'string', pattern } }, required: ['x'] } },
 });
 
-const NO_DEFINITIONS = indexDefinitions({
-  classes: [],
-  enums: [],
-  aliases: [],
-  functions: [],
-  templateStrings: [],
-  clients: [],
-  retryPolicies: [],
-});
+const NO_DEFINITIONS = indexDefinitions(definitionsOf({}));
 
 /** Reports whether the assert for a pattern holds. */
 function matcherOf(pattern: string): (text: string) => unknown {

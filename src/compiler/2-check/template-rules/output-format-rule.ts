@@ -2,6 +2,7 @@ import { missingOutputFormat } from '../../../diagnostics/catalogue/template.ts'
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Template } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
+import { plainTextUse } from './plain-text-use.ts';
 import { reachedNames } from './reached-names.ts';
 import type { TemplateScope } from './template-rule.ts';
 
@@ -17,14 +18,11 @@ export function outputFormatRule(template: Template, scope: TemplateScope): read
   // A use of `ctx` as a whole counts, because the prompt can pass it on.
   return attributes.has('output_format') || bare.has('ctx')
     ? []
-    : [missingOutputFormat(declaration, mistakenUse(template))];
+    : [missingOutputFormat(declaration, plainTextUse(template, OTHER_USE))];
 }
 
-/** Finds `{ctx.output_format}` or `${ctx.output_format}` in the text, the interpolation of other languages. */
-function mistakenUse({ body }: Template): string | undefined {
-  const texts = body.map((statement) => (statement.kind === 'text' ? statement.text : ''));
-  return texts.map((text) => /\$?\{ ?ctx\.output_format ?\}/u.exec(text)?.[0]).find((found) => found !== undefined);
-}
+/** `{ctx.output_format}` or `${ctx.output_format}`, the interpolation of other languages. */
+const OTHER_USE = /\$?\{ ?ctx\.output_format ?\}/u;
 
 function isStructured(type: Type): boolean {
   if (type.kind === 'union') return type.members.some(isStructured);

@@ -100,44 +100,54 @@ function readingsOf(lines: readonly Line[]): ReplyNode[] {
 
 /** `- Name: Ada` and `- Age: 36` are the members of one object. */
 function mergedObject(list: ReplyNode): ReplyNode | undefined {
-  if (!list.items.every((item) => item.kind === 'object' && item.items.length === 1)) return undefined;
-  const members = list.items.flatMap((item) => item.items.map((value, at) => [item.keys[at] ?? '', value] as const));
-  return new Set(members.map(([key]) => key)).size === members.length ? objectOf(members) : undefined;
+  const members = membersOfItems(list);
+  return members !== undefined && new Set(members.map(([key]) => key)).size === members.length
+    ? objectOf(members)
+    : undefined;
 }
 
 /** Returns the objects below headings or keys as a list, or the objects that begin at each repetition of the first key. */
 function recordsOf(object: ReplyNode): ReplyNode | undefined {
-  const members = object.items.map((item, at) => [object.keys[at] ?? '', item] as const);
+  const members = entriesOf(object);
   if (members.length === 0) return undefined;
   if (object.items.every((item) => item.kind === 'object')) return headed(members);
-  const first = members[0]?.[0];
-  const starts = members.flatMap(([key], at) => (key === first ? [at] : []));
-  if (starts.length < 2) return undefined;
-  return listOf(starts.map((start, index) => objectOf(members.slice(start, starts[index + 1]))));
+  const records = splitAtFirstKey(members);
+  return records.length > 1 ? listOf(records.map((each) => objectOf(each))) : undefined;
 }
 
 /** `- Name: Ada`, `- Age: 36`, `- Name: Alan` and so on are the members of objects that begin with the same key. */
 function repeatedMembers(list: ReplyNode): ReplyNode | undefined {
-  if (!list.items.every(({ kind, items }) => kind === 'object' && items.length === 1)) return undefined;
-  const members = list.items.flatMap(({ keys, items }) => items.map((value, at) => [keys[at] ?? '', value] as const));
-  const first = members[0]?.[0];
-  const starts = members.flatMap(([key], at) => (key === first ? [at] : []));
-  const records = starts.map((start, index) => members.slice(start, starts[index + 1]));
+  const records = splitAtFirstKey(membersOfItems(list) ?? []);
   const areRecords = records.every((each) => each.length > 1 && new Set(each.map(([key]) => key)).size === each.length);
   return areRecords && records.length > 1 ? listOf(records.map((each) => objectOf(each))) : undefined;
 }
 
 /** `- Ada:` and `- Alan:` are the headings of the members below them. */
 function headedList(list: ReplyNode): ReplyNode | undefined {
-  const isHeaded = list.items.every(
-    ({ kind, items }) => kind === 'object' && items.length === 1 && items[0]?.kind === 'object',
-  );
-  if (!isHeaded) return undefined;
-  return headed(list.items.flatMap((item) => item.items.map((value, at) => [item.keys[at] ?? '', value] as const)));
+  const members = membersOfItems(list);
+  return members?.every(([, value]) => value.kind === 'object') === true ? headed(members) : undefined;
+}
+
+/** Returns the members of the items of a list; undefined unless each item is an object with one member. */
+function membersOfItems({ items }: ReplyNode): readonly Entry[] | undefined {
+  const areMembers = items.every((item) => item.kind === 'object' && item.items.length === 1);
+  return areMembers ? items.flatMap((item) => entriesOf(item)) : undefined;
+}
+
+/** Splits members before each repetition of the first key. */
+function splitAtFirstKey(members: readonly Entry[]): readonly (readonly Entry[])[] {
+  const starts = members.flatMap(([key], at) => (key === members[0]?.[0] ? [at] : []));
+  return starts.map((start, index) => members.slice(start, starts[index + 1]));
+}
+
+type Entry = readonly [key: string, value: ReplyNode];
+
+function entriesOf({ items, keys }: ReplyNode): Entry[] {
+  return items.map((item, at) => [keys[at] ?? '', item]);
 }
 
 /** Returns a list of objects below headings. Several different headings name the objects, unless they count them. */
-function headed(records: readonly (readonly [heading: string, object: ReplyNode])[]): ReplyNode {
+function headed(records: readonly Entry[]): ReplyNode {
   const names = records.map(([heading]) => heading.replace(NUMBER, '').trim());
   const isNamed = records.length > 1 && new Set(names).size === names.length && !names.every(isCount);
   return listOf(records.map(([, object], at) => (isNamed ? new HeadedNode(names[at] ?? '', object) : object)));
@@ -186,7 +196,7 @@ function textOf(lines: readonly Line[]): string {
 }
 
 /** Returns the object of a single line, which can also be a sentence: a string takes the line as it is. */
-function lineObject({ whole }: Line, members: readonly (readonly [string, ReplyNode])[]): ReplyNode {
+function lineObject({ whole }: Line, members: readonly Entry[]): ReplyNode {
   const object = objectOf(members);
   object.text = whole;
   return object;
@@ -234,10 +244,7 @@ function itemOf([head, ...below]: readonly Line[], nesting: number, at: number):
   const isBelow =
     head.text === '' && rest.every((line) => line.depth > head.inner || (line.marked && line.depth === head.inner));
   if (isBelow) return objectOf(memberOf([head, ...rest], nesting));
-  const member: readonly [string, ReplyNode] = [
-    head.key,
-    own.length === 0 ? valueOf(head.text) : textBelow(head, own, nesting),
-  ];
+  const member: Entry = [head.key, own.length === 0 ? valueOf(head.text) : textBelow(head, own, nesting)];
   return objectOf([member, ...membersOf(others, nesting)]);
 }
 
@@ -260,14 +267,14 @@ const MAX_HEADING = 5;
 /** A heading without marks inside. */
 const HEADING_WORDS = /^[^*_`:\n]{1,120}$/u;
 
-function membersOf(lines: readonly Line[], nesting: number): (readonly [string, ReplyNode])[] {
+function membersOf(lines: readonly Line[], nesting: number): Entry[] {
   const value = treeOf(lines, nesting + 1);
   const object = value.kind === 'list' ? mergedObject(value) : value;
-  return object?.kind === 'object' ? object.items.map((item, at) => [object.keys[at] ?? '', item] as const) : [];
+  return object?.kind === 'object' ? entriesOf(object) : [];
 }
 
 /** Returns no member for a key without a value and with nothing below it. */
-function memberOf([head, ...lines]: readonly Line[], nesting: number): (readonly [string, ReplyNode])[] {
+function memberOf([head, ...lines]: readonly Line[], nesting: number): Entry[] {
   if (head?.key === undefined) return [];
   const rest = lines.filter(({ aside }) => !aside);
   if (rest.length === 0) return head.text === '' ? [] : [[head.key, valueOf(head.text)]];

@@ -1,32 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
-import { compile } from '../src/compiler/compile.ts';
-import { SourceFile } from '../src/diagnostics/source-file.ts';
-import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../src/schema/definition-index.ts';
 import { bareValue } from './bare-value.ts';
 import { ACCEPTED_DIFFERENCES, ACCEPTED_STREAM_DIFFERENCES } from './conformance-differences.ts';
-
-/** A recorded case: definitions, a return type, a reply, and the expected value. */
-interface Case {
-  readonly id: string;
-  readonly schema: string;
-  readonly target: string;
-  readonly raw: string;
-  readonly expect?: unknown;
-  readonly fails?: boolean;
-  readonly ok?: boolean;
-  /** The reply stops early: `expect` is the partial for the whole text. */
-  readonly truncated?: boolean;
-  readonly peer_stream?: { readonly partials: readonly unknown[]; readonly final?: unknown };
-}
-
-interface Verdict {
-  readonly agrees: boolean;
-  readonly got: string;
-}
+import { replyParserOf, valueVerdict, type RecordedCase as Case, type Verdict } from './recorded-case.ts';
 
 /** The length of a delta in the recorded streams. */
 const DELTA_LENGTH = 5;
@@ -79,31 +56,8 @@ function report(
 }
 
 function verdictOf(each: Case, judge: (each: Case, parser: ReplyParser) => Verdict): Verdict {
-  const text = `${each.schema}\nfunction Conformance(input: string) -> ${each.target} {\n  client "openai/x"\n  prompt #"{{ input }}"#\n}\n`;
-  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
-  const { diagnostics, program } = compile([new SourceFile('case.baml', text)], options);
-  const fn = program?.functions.find((candidate) => candidate.name === 'Conformance');
-  if (program === undefined || fn === undefined)
-    return { agrees: false, got: `not compiled: ${diagnostics[0]?.message}` };
-  return judge(each, createReplyParser(fn.returns, indexDefinitions(program), compileCondition));
-}
-
-// --- values ---------------------------------------------------------------------------------------------------------
-
-function valueVerdict(each: Case, parser: ReplyParser): Verdict {
-  if (each.truncated === true) return partialVerdict(each, parser);
-  const outcome = parser.parse(each.raw);
-  if (!outcome.ok) return { agrees: each.fails === true, got: `refused: ${outcome.failure.message}` };
-  const agrees = each.ok === true || (each.fails !== true && isDeepStrictEqual(outcome.value.value, each.expect));
-  return { agrees, got: outcome.value.json };
-}
-
-function partialVerdict(each: Case, parser: ReplyParser): Verdict {
-  const stream = parser.openStream();
-  stream.push(each.raw);
-  const partial = stream.takePartial();
-  if (partial === undefined) return { agrees: each.fails === true, got: 'no partial' };
-  return { agrees: each.fails !== true && isDeepStrictEqual(JSON.parse(partial), each.expect), got: partial };
+  const parser = replyParserOf(each.schema, each.target);
+  return typeof parser === 'string' ? { agrees: false, got: parser } : judge(each, parser);
 }
 
 // --- streams --------------------------------------------------------------------------------------------------------

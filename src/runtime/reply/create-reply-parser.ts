@@ -1,7 +1,7 @@
 import type { CompileCondition } from '../../schema/compile-condition.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import { coerceReply, coerceShortReply, parseOutcome } from './coerce-reply.ts';
+import { coerceReply, coerceShortReply, parseOutcome } from './reply.ts';
 import { compilePlan } from './coercion/compile-plan.ts';
 import { explainReply, explainShortReply } from './explain-reply.ts';
 import type { ReplyParser } from './reply-parser.ts';

@@ -1,9 +1,9 @@
-import { criterionOf, type Judgement } from './choose-part.ts';
-import type { RankedPart, Standing } from './reply-parts.ts';
-import { coerceString, judgeReply, SHORT_TEXT, tooMuchWork } from './coerce-reply.ts';
+import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
+import { CRITERIA, firstDifference } from './choose.ts';
+import type { ReplyCandidate } from './candidates/read-candidates.ts';
 import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
 import { StepBudget } from './coercion/step-budget.ts';
-import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
+import { coerceString, readReply, SHORT_TEXT, tooMuchWork, type Reading } from './reply.ts';
 import type { ReplyType } from './reply-type.ts';
 
 /** The limits of an explanation: a reply can have more candidates, and a candidate more text, than a person reads. */
@@ -30,36 +30,39 @@ function ofWhole(text: string, outcome: CoercionOutcome): Explanation {
 
 function explainText(text: string, type: ReplyType): Explanation {
   if (type.asString !== 'no') return ofWhole(text, coerceString(text, type));
-  const judgement = judgeReply(text, type);
-  const { best, standings } = judgement.choice;
-  const shown = standings.filter((each, at) => each === best || at < MAX_CANDIDATES - 1);
+  const reading = readReply(text, type);
+  const { all, omitted } = reading.candidates;
+  const best = reading.choice.best?.candidate;
+  // A reading of lines that does not match is not a candidate that a person would see.
+  const visible = all.filter(({ kind, outcome }) => kind !== 'lines' || outcome.ok).toSorted((a, b) => a.to - b.to);
+  const shown = visible.filter((each, at) => each === best || at < MAX_CANDIDATES - 1);
   return {
-    candidates: shown.map((standing) => explained(standing, judgement)),
-    omitted: standings.length - shown.length + judgement.read.values.length - judgement.read.coerced,
+    candidates: shown.map((each) => explained(each, reading)),
+    omitted: visible.length - shown.length + omitted,
   };
 }
 
-function explained(standing: Standing, judgement: Judgement): ExplainedCandidate {
-  const { kind, from, to, inThought, outcome } = standing.part;
-  const place = inThought || judgement.ofThoughts ? 'thought' : kind;
-  const { best } = judgement.choice;
-  if (standing === best && judgement.outcome.ok) return { place, from, to, ...verdictOf(judgement.outcome) };
-  const verdict = verdictOf(outcome);
-  if (standing.value === undefined || best === undefined) return { place, from, to, ...verdict };
-  return { place, from, to, ...verdict, verdict: 'passed-over', criterion: reasonOf(standing, best, judgement) };
-}
-
-function reasonOf(standing: RankedPart, best: RankedPart, { choice, outcome }: Judgement): string {
-  if (standing !== best) return criterionOf(standing, best);
-  return choice.refusal?.reason ?? (outcome.ok ? '' : outcome.reason);
+function explained(candidate: ReplyCandidate, { choice, outcome, ofThoughts }: Reading): ExplainedCandidate {
+  const { kind, from, to } = candidate;
+  const place = ofThoughts ? 'thought' : kind === 'lines' ? 'whole' : kind;
+  const { best, ranked, refusal } = choice;
+  if (candidate === best?.candidate && outcome.ok) return { place, from, to, ...verdictOf(outcome) };
+  const verdict = verdictOf(candidate.outcome);
+  const own = ranked.find((each) => each.candidate === candidate);
+  if (own === undefined || best === undefined) return { place, from, to, ...verdict };
+  const isSame = own.value.json === best.value.json;
+  const criterion =
+    own === best
+      ? (refusal?.reason ?? (outcome.ok ? '' : outcome.reason))
+      : isSame
+        ? 'the same value'
+        : (CRITERIA[firstDifference(own, best)] ?? 'another value of equal rank');
+  return { place, from, to, ...verdict, verdict: 'passed-over', criterion };
 }
 
 function verdictOf(outcome: CoercionOutcome): Omit<ExplainedCandidate, 'place' | 'from' | 'to'> {
   if (!outcome.ok) return { verdict: 'mismatch', reasons: outcome.violations.slice(0, MAX_REASONS), flags: [] };
   const { json, flags } = outcome;
-  return { verdict: 'taken', ...shortened(json), flags: describeFlags(flags.slice(0, MAX_FLAGS)) };
-}
-
-function shortened(json: string): { json: string; cut?: true } {
-  return json.length <= MAX_JSON ? { json } : { json: json.slice(0, MAX_JSON), cut: true };
+  const shown = json.length <= MAX_JSON ? { json } : ({ json: json.slice(0, MAX_JSON), cut: true } as const);
+  return { verdict: 'taken', ...shown, flags: describeFlags(flags.slice(0, MAX_FLAGS)) };
 }

@@ -1,4 +1,4 @@
-import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './coerce-reply.ts';
+import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './reply.ts';
 import { isKept, isText } from './coercion/outcome.ts';
 import { PartialValue } from './coercion/plan.ts';
 import { PARSED_PER_STEP, spend, StepBudget, type Patience } from './coercion/step-budget.ts';
@@ -6,7 +6,7 @@ import { FastPath } from './fast-path/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { TextPartials } from './text-partials.ts';
-import { CandidateFinder } from './text/candidate-finder.ts';
+import { CandidateFinder } from './candidates/candidate-finder.ts';
 import { GrowingText } from './text/growing-text.ts';
 import { ReplyNode } from './text/reply-node.ts';
 import { Scanner } from './text/scanner.ts';

@@ -1,6 +1,6 @@
 import type { ReplyType } from './reply-type.ts';
 import { isKept, isText } from './coercion/outcome.ts';
-import { CandidateFinder, type Candidate, type FenceBody } from './text/candidate-finder.ts';
+import { CandidateFinder, type Candidate, type FenceBody } from './candidates/candidate-finder.ts';
 import { closersOf, DOUBLE_QUOTE, skipSpace } from './text/characters.ts';
 import { Cursor } from './text/cursor.ts';
 import { GrowingString } from './text/growing-text.ts';
@@ -9,7 +9,7 @@ import { ReplyNode } from './text/reply-node.ts';
 import { Scanner } from './text/scanner.ts';
 import { StringReader } from './text/string-reader.ts';
 import { TreeSink } from './text/tree-sink.ts';
-import { scalarNode } from './text/whole-text.ts';
+import { scalarNode } from './candidates/whole-text.ts';
 
 /**
  * The partials of a reply that is the string of a union. They show prose as it grows, up to the first part of it that can

@@ -5,7 +5,7 @@ import type { ExplainedCandidate, Explanation } from '../../schema/explanation.t
 import type { Violation } from '../../schema/violation.ts';
 import { typeText } from '../../schema/type-text.ts';
 import type { ClassType, FieldType, Type } from '../../schema/type.ts';
-import { replyFailure } from './coerce-reply.ts';
+import { replyFailure } from './reply.ts';
 import { createReplyParser } from './create-reply-parser.ts';
 import { JsonReply, type ParseOutcome, type ReplyParser, type ReplyStream } from './reply-parser.ts';
 

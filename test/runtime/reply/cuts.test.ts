@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
-import { CandidateFinder } from '../../../src/runtime/reply/text/candidate-finder.ts';
+import { CandidateFinder } from '../../../src/runtime/reply/candidates/candidate-finder.ts';
 import type { ReplyNode } from '../../../src/runtime/reply/text/reply-node.ts';
 import { Scanner } from '../../../src/runtime/reply/text/scanner.ts';
 import { TreeSink } from '../../../src/runtime/reply/text/tree-sink.ts';

@@ -33,7 +33,7 @@ test('an explanation lists the candidates in order, with their places and the cr
       verdict: 'passed-over',
       json: '{"name":"Ada","age":35}',
       flags: [],
-      criterion: 'the text introduces it as a draft',
+      criterion: 'the text introduces it as a draft, an example or code',
     },
     {
       source: '{"name": "Ada", "age": 36}',

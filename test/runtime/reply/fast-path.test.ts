@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
-import { coerceReply } from '../../../src/runtime/reply/coerce-reply.ts';
+import { coerceReply } from '../../../src/runtime/reply/reply.ts';
 import type { CoercionOutcome } from '../../../src/runtime/reply/coercion/outcome.ts';
 import { FastPath } from '../../../src/runtime/reply/fast-path/fast-path.ts';
 import { TolerantPartials } from '../../../src/runtime/reply/reply-stream.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { coerceReply } from '../../../src/runtime/reply/coerce-reply.ts';
+import { coerceReply } from '../../../src/runtime/reply/reply.ts';
 import { compareCoerced, type CoercionOutcome } from '../../../src/runtime/reply/coercion/outcome.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 import type { ReplyType } from '../../../src/runtime/reply/reply-type.ts';

@@ -1,4 +1,4 @@
-import { listOf, objectOf, valueOf, withoutEmphasis } from '../structured/make-node.ts';
+import { listOf, objectOf, valueOf, withoutEmphasis } from '../candidates/nodes.ts';
 import { ReplyNode } from '../text/reply-node.ts';
 import type { ClassFields } from './class-fields.ts';
 import { spend } from './step-budget.ts';

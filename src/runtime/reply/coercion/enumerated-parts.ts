@@ -1,6 +1,6 @@
-import { withoutEmphasis } from '../structured/make-node.ts';
+import { withoutEmphasis } from '../candidates/nodes.ts';
 import { stringNode, type ReplyNode } from '../text/reply-node.ts';
-import { scalarNode } from '../text/whole-text.ts';
+import { scalarNode } from '../candidates/whole-text.ts';
 
 /*
  * The members of a list that a string enumerates.

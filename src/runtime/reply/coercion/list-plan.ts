@@ -5,7 +5,7 @@ import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
 import { isStripped, RecordsNode, REPAIR, ReplyNode, stringNode, type NodeKind } from '../text/reply-node.ts';
-import { scalarNode } from '../text/whole-text.ts';
+import { scalarNode } from '../candidates/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { ENUMERATED, listLinesOf, namesOf, splitParts, wordsOf } from './enumerated-parts.ts';
 import { GrowingMembers } from './growing-value.ts';

@@ -2,7 +2,7 @@ import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { Scanner } from '../text/scanner.ts';
 import { TreeSink } from '../text/tree-sink.ts';
-import { fenceBody } from '../text/whole-text.ts';
+import { fenceBody } from '../candidates/whole-text.ts';
 import { coercionError, describeValue } from './coercion-error.ts';
 import { compareCoerced, lossesOfOthers, MARK, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import type { Plan } from './plan.ts';

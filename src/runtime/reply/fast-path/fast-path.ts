@@ -1,12 +1,7 @@
+import { surroundingsOf } from '../candidates/read-candidates.ts';
+import { CandidateFinder, type Candidate } from '../candidates/candidate-finder.ts';
 import { CoercedValue } from '../coercion/outcome.ts';
-import { mayCorrect } from '../corrections.ts';
-import { isMadeUp } from '../cues.ts';
-import { openPrefilled } from '../frames/missing-marks.ts';
-import { isBracketInProse, nullLines } from '../surroundings.ts';
 import type { ReplyType } from '../reply-type.ts';
-import { mayBeTemplate } from '../template-values.ts';
-import { isInLine } from '../values-in-lines.ts';
-import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
 import type { TypedContainer } from './typed-container.ts';
@@ -17,14 +12,12 @@ import { TypedSink } from './typed-sink.ts';
  * this costs a fraction of the tolerant parser's work. The reply arrives in deltas, each of which is read once.
  */
 export class FastPath {
-  readonly #type: ReplyType;
   readonly #sink: TypedSink;
   readonly #finder: CandidateFinder<TypedContainer>;
   /** The sink's version when `show` was last called. */
   #shownVersion = 0;
 
   constructor(type: ReplyType) {
-    this.#type = type;
     this.#sink = new TypedSink(type.plan);
     this.#finder = new CandidateFinder(new Scanner(this.#sink));
   }
@@ -61,19 +54,20 @@ export class FastPath {
     const place = placeFlag(candidate, text);
     // An empty value inside a text is rarely the answer.
     if (place !== undefined && json.length === 2) return undefined;
-    if (this.#sink.mayBeTemplate && mayBeTemplate(json)) return undefined;
-    const { from, to } = candidate;
+    const { from, to, fence: number } = candidate;
     if (from < thoughtsEnd) return undefined; // A value in a thought is the answer only if there is no other.
     if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.
-    if (place === 'prose' && isBracketInProse(text, { from, to, fence: undefined, after: 0 })) return undefined;
-    if (place !== undefined && nullLines(text.slice(0, from)).length + nullLines(text.slice(to)).length > 0)
-      return undefined;
-    if (place !== undefined && (mayCorrect(text, to) || isMadeUp(text, candidate, true))) return undefined;
-    if (place !== undefined && openPrefilled(text.slice(thoughtsEnd)) !== undefined) return undefined;
-    if (place !== undefined && isInLine(text, candidate, this.#type)) return undefined;
+    const fence = number > 0 ? fences[0] : undefined;
+    if (place !== undefined && !isAnswer(text, { from, to, fence, after: 0, next: text.length })) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
     return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }
+}
+
+/** True for a value alone on its lines, which no label sets apart. */
+function isAnswer(...value: Parameters<typeof surroundingsOf>): boolean {
+  const { place, role } = surroundingsOf(...value);
+  return place === 'alone' && (role === undefined || role === 'final');
 }
 
 /** Returns the flag for a value in a fence or in prose; undefined if the value is the whole reply. */

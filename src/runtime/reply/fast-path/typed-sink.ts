@@ -1,4 +1,3 @@
-import { beginsPlaceholder } from '../template-values.ts';
 import { canBecomeScalar } from '../text/bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
 import { MAX_COMPARED } from '../text/closing-brackets.ts';
@@ -19,8 +18,6 @@ export class TypedSink implements Sink<TypedContainer> {
   depth = 0;
   /** The JSON text of the value; undefined until it is complete. */
   json: string | undefined = undefined;
-  /** The value contains a string that can be the placeholder of a template. */
-  mayBeTemplate = false;
   /** Increases with everything that a partial can show. */
   version = 0;
   /** The innermost list or object that has not ended. */
@@ -152,7 +149,6 @@ export class TypedSink implements Sink<TypedContainer> {
   }
 
   #exactString(json: string): boolean {
-    if (beginsPlaceholder(json)) this.mayBeTemplate = true;
     return this.#add(this.#expected.exact(json));
   }
 

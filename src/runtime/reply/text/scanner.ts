@@ -1,6 +1,6 @@
 import { AfterMember, NO_QUOTES } from './after-member.ts';
 import { BareReader, isEllipsis } from './bare-reader.ts';
-import type { ValueSource } from './candidate-finder.ts';
+import type { ValueSource } from '../candidates/candidate-finder.ts';
 import {
   BACKTICK,
   CLOSE_BRACE,

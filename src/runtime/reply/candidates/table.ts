@@ -1,0 +1,59 @@
+import { stringNode, type ReplyNode } from '../text/reply-node.ts';
+import { listOf, objectOf, valueOf } from './nodes.ts';
+
+/** A reply with more tables is not one value. */
+const MAX_TABLES = 30;
+
+/** Returns the readings of the Markdown tables in a text: rows as objects, two columns as keys and values, one column as a list. */
+export function tableValues(text: string): readonly ReplyNode[] {
+  if (!text.includes('|')) return [];
+  const lines = text.split('\n');
+  const values: ReplyNode[] = [];
+  let tables = 0;
+  for (let at = 0; at + 1 < lines.length && tables < MAX_TABLES; at += 1) {
+    if (!isRow(lines[at]) || !isRule(lines[at + 1])) continue;
+    const end = lines.findIndex((line, index) => index > at && !isRow(line));
+    const rows = lines.slice(at + 2, end < 0 ? undefined : end);
+    values.push(...readingsOf(cellsOf(lines[at] ?? ''), rows.map(cellsOf)));
+    at += rows.length + 1;
+    tables += 1;
+  }
+  return values;
+}
+
+function isRow(line: string | undefined): boolean {
+  return line?.includes('|') === true;
+}
+
+/** The line of dashes between the header and the rows. */
+function isRule(line: string | undefined): boolean {
+  return line !== undefined && line.includes('|') && line.includes('--') && /^[\s|:-]+$/u.test(line);
+}
+
+function cellsOf(line: string): readonly string[] {
+  const cells = line
+    .trim()
+    .replace(/^\|/u, '')
+    .replace(/(?<!\\)\|$/u, '')
+    .split(/(?<!\\)\|/u);
+  return cells.map((cell) =>
+    cell
+      .replaceAll(String.raw`\|`, '|')
+      .replaceAll(/<br\s*\/?>/gu, '\n')
+      .trim(),
+  );
+}
+
+/** A row with more cells than the header is a string, so that a list of objects reports its loss; a row with fewer lacks the last keys. */
+function readingsOf(header: readonly string[], rows: readonly (readonly string[])[]): readonly ReplyNode[] {
+  const objects = rows.map((row) =>
+    row.length > header.length
+      ? stringNode(row.join(' | '))
+      : objectOf(row.map((cell, column) => [header[column] ?? '', valueOf(cell)] as const)),
+  );
+  const values = objects.length === 1 ? [...objects] : [];
+  if (header.length === 1) values.push(listOf(rows.map((row) => valueOf(row[0] ?? ''))));
+  if (header.length === 2 && rows.every((row) => row.length === 2))
+    values.push(objectOf(rows.map((row) => [row[0] ?? '', valueOf(row[1] ?? '')] as const)));
+  return [...values, listOf(objects)];
+}

@@ -1,0 +1,217 @@
+import { err, ok } from '../../base/result.ts';
+import {
+  readCandidates,
+  readLines,
+  readUnframed,
+  type Candidates,
+  type ReplyCandidate,
+} from './candidates/read-candidates.ts';
+import { fencedString, scalarNode } from './candidates/whole-text.ts';
+import { choose, type Choice, type RankedCandidate } from './choose.ts';
+import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
+import {
+  describeFlags,
+  isKept,
+  isText,
+  lossOf,
+  MARK,
+  type CoercedValue,
+  type CoercionOutcome,
+  type Flag,
+} from './coercion/outcome.ts';
+import { StepBudget } from './coercion/step-budget.ts';
+import { FastPath } from './fast-path/fast-path.ts';
+import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.ts';
+import type { ReplyType } from './reply-type.ts';
+import { CERTAIN_REPAIRS, isStripped, MAX_REPLY_DEPTH, stringNode } from './text/reply-node.ts';
+
+/*
+ * The path of a reply, each step once:
+ *
+ *   fast path      JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
+ *   candidates     the objects, lists, fences and scalars of the text
+ *                  unless one of them is clean: the same without the frames, and the text as a table, XML or an outline
+ *   coercion       each candidate by the plan of the type: JSON text with a cost, or an error
+ *   choice         the candidate of the lowest rank; two of equal rank with unequal values are refused
+ *   thoughts       only if the rest of the reply has no words
+ */
+
+/** The reading of a reply, and all that led to it. */
+export interface Reading {
+  readonly outcome: CoercionOutcome;
+  readonly candidates: Candidates;
+  readonly choice: Choice;
+  /** The thoughts were read as well. */
+  readonly ofThoughts: boolean;
+}
+
+/** Reads a reply with the tolerant parser. */
+export function readReply(text: string, type: ReplyType): Reading {
+  const reading = readAnswer(text, type);
+  const { answerFrom } = reading.candidates;
+  // Words after the thoughts that state no value are the answer: the model may have dismissed what it thought.
+  if (reading.outcome.ok || !text.includes('<') || (answerFrom > 0 && HAS_WORD.test(text.slice(answerFrom))))
+    return reading;
+  const candidates = readCandidates(text, type, true);
+  const ofThoughts = readingOf(candidates, text, type, true);
+  return ofThoughts.outcome.ok ? ofThoughts : reading;
+}
+
+const HAS_WORD = /[\p{L}\p{N}]/u;
+
+function readAnswer(text: string, type: ReplyType): Reading {
+  const plain = readCandidates(text, type);
+  if (plain.gaveUp || type.takesText || plain.all.some(isClean)) return readingOf(plain, text, type, false);
+  const others = [...readUnframed(text, type), ...readLines(text, type, plain.answerFrom)].filter(isMeant);
+  return readingOf({ ...plain, all: [...plain.all, ...others] }, text, type, false);
+}
+
+/** True for a candidate that no other can surpass: a whole object, list or null as the model wrote it, alone in its place. */
+function isClean({ kind, outcome, place, role, node }: ReplyCandidate): boolean {
+  if (!outcome.ok || kind === 'text' || place !== 'alone' || (node.items.length === 0 && !node.isScalar)) return false;
+  return (role === undefined || role === 'final') && lossOf(outcome) === 0 && outcome.flags.every(isCertain);
+}
+
+/** True for the flags of repairs that are certain, and of keys that belong to no field. */
+function isCertain({ flag, detail }: Flag): boolean {
+  if (flag === 'repaired') return typeof detail === 'number' && (detail & ~CERTAIN_REPAIRS) === 0;
+  return flag === 'extra-key';
+}
+
+/** Prose that only resembles another notation matches no key of a class and fills no list: the model did not mean it. */
+function isMeant({ outcome, node }: ReplyCandidate): boolean {
+  if (!outcome.ok || !isKept(outcome) || isText(outcome) || isStripped(node)) return false;
+  return (outcome.marks & (MARK.implied | MARK.nothing)) === 0;
+}
+
+function readingOf(candidates: Candidates, text: string, type: ReplyType, ofThoughts: boolean): Reading {
+  const choice = choose(candidates, text, type);
+  return { outcome: outcomeOf(candidates, choice, type), candidates, choice, ofThoughts };
+}
+
+function outcomeOf({ all, gaveUp }: Candidates, { best, refusal, ranked }: Choice, type: ReplyType): CoercionOutcome {
+  if (gaveUp && !(best !== undefined && type.hasScalar))
+    return coercionError(`the reply nests deeper than ${MAX_REPLY_DEPTH} levels`);
+  if (refusal !== undefined) return refusal;
+  if (best !== undefined) return flagged(best, ranked);
+  return likeliestError(all) ?? coercionError(`expected ${type.plan.name}, but the reply contains no value`);
+}
+
+/** Returns the error of the candidate that is most likely to be the answer; among equal ones, of the last. */
+function likeliestError(all: readonly ReplyCandidate[]): CoercionError | undefined {
+  const likely = all.findLast(({ kind, place }) => kind !== 'text' && kind !== 'lines' && place === 'alone');
+  const { outcome } = likely ?? all.findLast(({ kind }) => kind !== 'text' && kind !== 'lines') ?? all.at(-1) ?? {};
+  return outcome?.ok === false ? outcome : undefined;
+}
+
+/** Flags the place of the value, and that other values in the reply match as well. */
+function flagged({ candidate, value, ranks }: RankedCandidate, ranked: readonly RankedCandidate[]): CoercedValue {
+  const others = new Set(
+    ranked.flatMap((each) => {
+      const isValue =
+        each.candidate.kind !== 'lines' && (each.candidate.kind !== 'text') === (candidate.kind !== 'text');
+      return isValue && each.ranks[0] === ranks[0] ? [each.value.json] : [];
+    }),
+  );
+  others.delete(value.json);
+  const place = placeFlag(candidate);
+  const flags: Flag[] = place === undefined ? [] : [{ flag: place, path: '' }];
+  for (const detail of candidate.notations)
+    flags.push({ flag: candidate.kind === 'lines' ? 'structured-text' : 'frame', path: '', detail });
+  flags.push(...value.flags);
+  const count = candidate.kind === 'several' || candidate.kind === 'lines' ? 0 : others.size;
+  if (count > 0)
+    flags.push({
+      flag: 'other-values',
+      path: '',
+      detail: `${count} more ${count === 1 ? 'value of the reply matches' : 'values of the reply match'}`,
+    });
+  return flags.length === value.flags.length ? value : value.as(value.score, value.marks, flags);
+}
+
+function placeFlag({ kind, node, from }: ReplyCandidate): string | undefined {
+  switch (kind) {
+    case 'whole':
+    case 'lines':
+      return undefined;
+    case 'fence':
+      return 'markdown';
+    case 'prose':
+      return 'prose';
+    case 'several':
+      return node.items[0]?.kind === 'list' ? 'several-lists' : 'several-objects';
+    case 'text':
+      return from > 0 ? 'thought' : undefined;
+  }
+}
+
+// --- with a limited budget ---------------------------------------------------------------------------------------------
+
+/**
+ * Coerces a whole reply. The fast path takes most replies. `fastPath`: the fast path that has already read the reply, if any.
+ */
+export function coerceReply(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+  const budget = new StepBudget(text.length);
+  return budget.run(() => explained(coerceText(text, type, fastPath))) ?? tooMuchWork(text, type);
+}
+
+/**
+ * The UTF-16 units that the tolerant parser reads at a time in an event loop that serves other calls. It takes up to 2 µs for each,
+ * the fast path 10 ns.
+ */
+export const SHORT_TEXT = 32_768;
+
+/** Coerces a whole reply in a short time; undefined if that takes longer. */
+export function coerceShortReply(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
+  return new StepBudget(text.length).run(() => {
+    if (text.length <= SHORT_TEXT || type.asString !== 'no') return explained(coerceText(text, type, fastPath));
+    return coerceOnFastPath(text, type, fastPath);
+  }, 'short');
+}
+
+/** Computes the reasons of an error while steps are counted: they are computed on first use. */
+function explained(outcome: CoercionOutcome): CoercionOutcome {
+  return outcome.ok || outcome.violations.length > 0 ? outcome : coercionError('no reason known');
+}
+
+/** The error of a reply that needs more steps than its budget has. */
+export function tooMuchWork(text: string, { plan }: ReplyType): CoercionError {
+  const size = Math.ceil(text.length / 1000);
+  return coercionError(
+    `the reply needs more work than svc spends on ${size} KB for ${plan.name}: ask for a shorter reply, or give the classes of a union a literal or required field that only one of them has`,
+  );
+}
+
+function coerceText(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+  if (type.asString !== 'no') return coerceString(text, type);
+  return coerceOnFastPath(text, type, fastPath) ?? readReply(text, type).outcome;
+}
+
+function coerceOnFastPath(text: string, type: ReplyType, given?: FastPath): CoercionOutcome | undefined {
+  if (!type.hasComposite || type.asString !== 'no') return undefined;
+  const fastPath = given ?? new FastPath(type);
+  if (given === undefined) fastPath.push(text);
+  return fastPath.finish(text);
+}
+
+/** Coerces a reply to `string`, which takes it as it is, or `string?`, which takes it without quotes or a fence. */
+export function coerceString(text: string, type: ReplyType): CoercionOutcome {
+  if (type.asString === 'yes') return type.plan.coerce(stringNode(text));
+  const inFence = fencedString(text);
+  const node = inFence === undefined ? scalarNode(text, true) : stringNode(inFence);
+  return type.plan.coerce(node.kind === 'null' ? node : stringNode(node.text));
+}
+
+/** Returns the outcome of a reply in the form for callers. */
+export function parseOutcome(outcome: CoercionOutcome): ParseOutcome {
+  return outcome.ok
+    ? ok(new JsonReply(outcome.json, describeFlags(outcome.flags), outcome.losses))
+    : err(replyFailure(outcome.violations));
+}
+
+/** The failure of a reply that breaks the return type in these ways. */
+export function replyFailure(details: ParseFailure['details']): ParseFailure {
+  const first = details[0];
+  const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+  return { message: `the reply does not fit the return type${where}: ${first?.message ?? 'no reason known'}`, details };
+}

@@ -1,4 +1,4 @@
-import { foldSeparators } from './coercion/folding.ts';
+import { foldSeparators } from './coerce/folding.ts';
 import type { StatedCorrection } from './corrections.ts';
 import { bareNode } from './structured/make-node.ts';
 import { ReplyNode, stringNode } from './text/reply-node.ts';

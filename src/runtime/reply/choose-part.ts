@@ -1,6 +1,6 @@
-import { coercionError, CoercionError, shorten } from './coercion/coercion-error.ts';
-import { type CoercedValue, type CoercionOutcome, isKept, isText, lossOf } from './coercion/outcome.ts';
-import { spend } from './coercion/step-budget.ts';
+import { coercionError, CoercionError, shorten } from './coerce/coercion-error.ts';
+import { type CoercedValue, type CoercionOutcome, isKept, isText, lossOf } from './coerce/outcome.ts';
+import { spend } from './coerce/step-budget.ts';
 import { correctionError, isAddition, isPartOf, statedCorrection, type StatedCorrection } from './corrections.ts';
 import { beginsTask, isCorrection, isMadeUp, isNothingBetween, optionAt, takenOption } from './cues.ts';
 import { listInParts } from './list-parts.ts';
@@ -188,7 +188,7 @@ function ranksOf(part: ReplyPart, value: CoercedValue, demotion: string, type: R
     Number(guessIn(value) !== undefined),
     Number(part.role !== 'answer'),
     PLACES.indexOf(part.place),
-    value.extraKeys + value.failedChecks,
+    value.cost.extra,
   ];
 }
 

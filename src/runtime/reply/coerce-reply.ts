@@ -1,12 +1,12 @@
 import { err, ok } from '../../base/result.ts';
 import { applyCorrection } from './apply-correction.ts';
 import { chooseOutcome, likeliestError, type Choice, type Judgement } from './choose-part.ts';
-import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
-import { describeFlags, lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coercion/outcome.ts';
-import { StepBudget } from './coercion/step-budget.ts';
+import { coercionError, type CoercionError } from './coerce/coercion-error.ts';
+import { describeFlags, lossOf, type CoercedValue, type CoercionOutcome, type Flag } from './coerce/outcome.ts';
+import { StepBudget } from './coerce/step-budget.ts';
 import { isAddition, isPartOf, statedCorrection } from './corrections.ts';
 import { HAS_WORD } from './cues.ts';
-import { FastPath } from './fast-path/fast-path.ts';
+import { FastPath } from './coerce/fast-path.ts';
 import { joinBatches } from './frames/pieces.ts';
 import { checkedLines, finalVersion } from './chosen-lines.ts';
 import { openPrefilled } from './frames/missing-marks.ts';
@@ -179,7 +179,7 @@ function judgeApplied(text: string, judgement: Judgement, type: ReplyType): Judg
   if (isAddition(text.slice(to, to + MAX_AFTER))) return undefined;
   const outcome = type.plan.coerce(node);
   if (!outcome.ok || flags.length === 0) return undefined;
-  const value = outcome.as(outcome.score, outcome.marks, [...flags, ...outcome.flags]);
+  const value = outcome.with({ flags: [...flags, ...outcome.flags] });
   const corrected = { ...best, part: { ...best.part, node, outcome: value }, value };
   const standings = choice.standings.map((each) => (each === best ? corrected : each));
   return {
@@ -276,7 +276,7 @@ function flagged({ part: best, value }: RankedPart, parts: readonly ReplyPart[],
       others.length === 1 ? '1 more value of the reply matches' : `${others.length} more values of the reply match`;
     flags.push({ flag: 'other-values', path: '', detail });
   }
-  return value.as(value.score, value.marks, flags);
+  return value.with({ flags });
 }
 
 function placeFlag({ kind, node, from }: ReplyPart): string | undefined {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../base/json.ts';
-import { coercionError, shorten, type CoercionError } from './coercion/coercion-error.ts';
+import { coercionError, shorten, type CoercionError } from './coerce/coercion-error.ts';
 import { DraftValues } from './draft-values.ts';
 import type { Candidate } from './text/candidate-finder.ts';
 import type { ReplyNode } from './text/reply-node.ts';

@@ -2,7 +2,7 @@ import type { CompileCondition } from '../../schema/compile-condition.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
 import { coerceReply, coerceShortReply, parseOutcome } from './coerce-reply.ts';
-import { compilePlan } from './coercion/compile-plan.ts';
+import { compilePlan } from './coerce/compile-plan.ts';
 import { explainReply, explainShortReply } from './explain-reply.ts';
 import type { ReplyParser } from './reply-parser.ts';
 import { GrowingReply } from './reply-stream.ts';
@@ -13,8 +13,8 @@ import { describeReplyType } from './reply-type.ts';
  *
  *   text/        text -> candidates (fences, prose, thoughts) -> the parts of each, by one scanner, for one of two sinks:
  *                the tolerant parser builds trees of nodes
- *   fast-path/   the other sink: JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
- *   coercion/    type -> plan, once; node -> outcome by the plan: JSON text with a score and flags, or an error
+ *   coerce/      type -> plan, once; node -> outcome by the plan: JSON text with a cost and flags, or an error. Its fast path is
+ *                the other sink: JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
  *   reply-parts.ts     candidates -> parts of the reply with their outcomes and surroundings
  *   choose-part.ts     parts -> the best one; explain-reply.ts states why
  *   coerce-reply.ts    all of these in order
@@ -24,15 +24,14 @@ import { describeReplyType } from './reply-type.ts';
 
 /**
  * Compiles a return type into the parser of its replies. `compileCondition` compiles the expressions of `@assert` and
- * `@check`. `name`: the alias of the type, which can label a scalar. Throws if the type refers to a definition that does not exist, which the checker rules out.
+ * `@check`. Throws if the type refers to a definition that does not exist, which the checker rules out.
  */
 export function createReplyParser(
   returns: Type,
   definitions: DefinitionIndex,
   compileCondition: CompileCondition,
-  name?: string,
 ): ReplyParser {
-  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition, name));
+  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition));
   return {
     parse: (text) => parseOutcome(coerceReply(text, type)),
     parseShort: (text) => {

@@ -1,4 +1,4 @@
-import { foldSeparators } from './coercion/folding.ts';
+import { foldSeparators } from './coerce/folding.ts';
 import type { ReplyNode } from './text/reply-node.ts';
 
 /** A key or a noun, a verb of identity or obligation, and the value that the key has from then on. */

@@ -1,8 +1,8 @@
 import { criterionOf, type Judgement } from './choose-part.ts';
 import type { RankedPart, Standing } from './reply-parts.ts';
 import { coerceString, judgeReply, SHORT_TEXT, tooMuchWork } from './coerce-reply.ts';
-import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
-import { StepBudget } from './coercion/step-budget.ts';
+import { describeFlags, type CoercionOutcome } from './coerce/outcome.ts';
+import { StepBudget } from './coerce/step-budget.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import type { ReplyType } from './reply-type.ts';
 

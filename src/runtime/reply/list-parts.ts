@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
-import { foldSeparators } from './coercion/folding.ts';
-import { isKept, lossOf, type CoercionOutcome } from './coercion/outcome.ts';
-import { PARSED_PER_STEP, spend } from './coercion/step-budget.ts';
+import { foldSeparators } from './coerce/folding.ts';
+import { isKept, lossOf, type CoercionOutcome } from './coerce/outcome.ts';
+import { PARSED_PER_STEP, spend } from './coerce/step-budget.ts';
 import { NUMBERED_VERSION, SETS_APART } from './cue-phrases.ts';
 import { HAS_WORD, isCorrection, isNothingBetween, optionAt, roleOfLabel } from './cues.ts';
 import { severalOf, type ReplyPart, type Standing } from './reply-parts.ts';
@@ -54,7 +54,7 @@ export function listInParts(
   const notation = first.part.outcome.ok
     ? first.part.outcome.flags.filter(({ flag }) => flag === 'structured-text')
     : [];
-  const value = outcome.as(outcome.score, outcome.marks, [...notation, ...outcome.flags]);
+  const value = outcome.with({ flags: [...notation, ...outcome.flags] });
   const span = { from: first.part.from, to: parts.at(-1)?.part.to ?? 0 };
   return { ...severalOf(span, node, value), joins: parts.map(({ part }) => part.node) };
 }
@@ -69,7 +69,7 @@ function listPart({ part, value, demotion }: Standing, text: string): ListPart[]
   if (!isClean || hasRole || part.inThought || optionAt(text, part.from) >= 0) return [];
   const rows = rowsIn(part.node);
   if (rows.length === 0 || !rows.every(({ kind }) => kind === 'object')) return [];
-  return [{ part, rows, keys: keysOf(rows), extraKeys: value.extraKeys }];
+  return [{ part, rows, keys: keysOf(rows), extraKeys: value.cost.extra }];
 }
 
 /** True for an answer whose role comes from a heading above its own: `## Results`, then `### Fruits`. */

@@ -1,7 +1,7 @@
 import { chooseOutcome, type Choice, type Judgement } from './choose-part.ts';
-import { coercionError } from './coercion/coercion-error.ts';
-import { PARSED_PER_STEP, spend } from './coercion/step-budget.ts';
-import { isKept, isText, lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
+import { coercionError } from './coerce/coercion-error.ts';
+import { PARSED_PER_STEP, spend } from './coerce/step-budget.ts';
+import { isKept, isText, lossOf, type CoercedValue, type CoercionOutcome } from './coerce/outcome.ts';
 import { unframe } from './frames/unframe.ts';
 import type { ReplyPart, Standing } from './reply-parts.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -34,7 +34,7 @@ export function judgeUnframed(
   if (node !== undefined && isStripped(node)) return undefined; // The placeholder `{{ name }}`.
   const frames = unframed.frames.map((detail) => ({ flag: 'frame', path: '', detail }));
   const choice = throughout(judgement.choice, text.length);
-  return { ...judgement, choice, outcome: outcome.as(outcome.score, outcome.marks, [...frames, ...outcome.flags]) };
+  return { ...judgement, choice, outcome: outcome.with({ flags: [...frames, ...outcome.flags] }) };
 }
 
 /** Extends all parts to the whole text, because their offsets count without the frames. */
@@ -112,10 +112,10 @@ function fieldsIn(node: ReplyNode, { plan }: ReplyType): number {
 
 function named(outcome: CoercionOutcome, detail: string): CoercionOutcome {
   if (!outcome.ok) return outcome;
-  return outcome.as(outcome.score, outcome.marks, [{ flag: 'structured-text', path: '', detail }, ...outcome.flags]);
+  return outcome.with({ flags: [{ flag: 'structured-text', path: '', detail }, ...outcome.flags] });
 }
 
 /** Prose that only resembles structured text matches no key of a class and fills no list: the model did not mean it as structure. */
 function isMeant(outcome: CoercionOutcome): boolean {
-  return outcome.ok && isKept(outcome) && !isText(outcome) && (outcome.marks & (MARK.implied | MARK.nothing)) === 0;
+  return outcome.ok && isKept(outcome) && !isText(outcome) && !outcome.isImplied;
 }

@@ -1,7 +1,5 @@
-import { coercionError } from './coercion/coercion-error.ts';
-import { isText, lossOf, MARK, type CoercedValue, type CoercionOutcome } from './coercion/outcome.ts';
-import { objectOfEntries, keyAndValue } from './coercion/arrangements.ts';
-import { ENUMERATED, isEnumeration } from './coercion/enumerated-parts.ts';
+import { coercionError } from './coerce/coercion-error.ts';
+import { isText, lossOf, type CoercedValue, type CoercionOutcome } from './coerce/outcome.ts';
 import { findValues, type FoundValues } from './find-values.ts';
 import { isJsonString } from './frames/unframe.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -240,9 +238,8 @@ class PartReader {
   /** True for prose that a class takes as its only field, and for a sentence that a list of strings takes as its member. */
   #isGuess(outcome: CoercionOutcome, node: ReplyNode): boolean {
     if (node.kind !== 'string' || this.#type.hasScalar || !outcome.ok) return false;
-    if ((outcome.marks & MARK.implied) !== 0) return true;
-    if (outcome.flags.some(({ flag }) => flag === ENUMERATED)) return !isEnumeration(node.text);
-    return !node.quoted && (outcome.marks & MARK.singleToList) !== 0 && isSentence(node.text, outcome.json);
+    if (outcome.isImplied) return true;
+    return !node.quoted && outcome.flags.some(({ flag }) => flag === 'single-to-list') && isSentence(node.text, outcome.json);
   }
 }
 
@@ -263,23 +260,8 @@ export function severalPart(
   parts: readonly ReplyPart[],
   type: ReplyType,
 ): ReplyPart | undefined {
-  if (!type.hasList) return severalEntries(values, parts, type);
+  if (!type.hasList) return undefined;
   return severalObjects(values, parts, type) ?? severalLists(values, type);
-}
-
-/** Reads `{"a": 1}` and `{"b": 2}` as the entries of one map or the members of one object. */
-function severalEntries(
-  values: readonly Candidate<ReplyNode>[],
-  parts: readonly ReplyPart[],
-  { plan, hasComposite, takesText }: ReplyType,
-): ReplyPart | undefined {
-  if (!hasComposite || takesText || values.length < 2 || values.length > MAX_LIKELY) return undefined;
-  const list = joined(values);
-  const alone = new Set(parts.flatMap(({ place, node }) => (place === 'alone' ? [node] : [])));
-  if (!values.every(({ value }) => alone.has(value))) return undefined;
-  if (objectOfEntries(list, keyAndValue) === undefined) return undefined;
-  const outcome = plan.coerce(list);
-  return outcome.ok && outcome.flags.some(({ flag }) => flag === 'entries') ? partOf(values, outcome) : undefined;
 }
 
 function severalObjects(

@@ -1,6 +1,6 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import type { Plan } from './coercion/plan.ts';
+import type { Plan } from './coerce/plan.ts';
 
 /** A return type: the plan by which it coerces values, and the properties that decide which parts of a reply can be the answer. */
 export interface ReplyType {

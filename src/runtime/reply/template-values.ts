@@ -1,4 +1,4 @@
-import { foldSeparators } from './coercion/folding.ts';
+import { foldSeparators } from './coerce/folding.ts';
 import { LESS_THAN } from './text/characters.ts';
 import { REPAIR, type ReplyNode } from './text/reply-node.ts';
 

@@ -1,4 +1,3 @@
-import { statesFailure } from '../coercion/failure-text.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { listOf, valueOf } from './make-node.ts';
 
@@ -29,7 +28,6 @@ export function plainLineValues(text: string): readonly ReplyNode[] {
   const fewest = isIntroduced || fence !== undefined ? 2 : FEWEST_ALONE;
   if (items.length < fewest || items.length > MAX_ITEMS) return [];
   const names = items.map((line) => line.replace(/,$/u, ''));
-  if (statesFailure(text)) return [];
   const isList = names.every(isItem) && !isWrapped(names) && after.every((line) => line === '' || SENTENCE.test(line));
   return isList ? [listOf(names.map((name) => valueOf(name)))] : [];
 }

@@ -1,4 +1,3 @@
-import { CoercedValue } from '../coercion/outcome.ts';
 import { mayCorrect } from '../corrections.ts';
 import { isMadeUp } from '../cues.ts';
 import { openPrefilled } from '../frames/missing-marks.ts';
@@ -9,8 +8,9 @@ import { isInLine } from '../values-in-lines.ts';
 import { CandidateFinder, type Candidate } from '../text/candidate-finder.ts';
 import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
-import type { TypedContainer } from './typed-container.ts';
-import { TypedSink } from './typed-sink.ts';
+import type { TypedContainer } from './fast-containers.ts';
+import { TypedSink } from './fast-sink.ts';
+import { CoercedValue } from './outcome.ts';
 
 /**
  * The fast path for a reply with a single list or object that matches its type exactly. Most replies are like that, and
@@ -72,7 +72,7 @@ export class FastPath {
     if (place !== undefined && openPrefilled(text.slice(thoughtsEnd)) !== undefined) return undefined;
     if (place !== undefined && isInLine(text, candidate, this.#type)) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
-    return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
+    return new CoercedValue(json, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }
 }
 

@@ -1,0 +1,88 @@
+import { ANSWER_TAG, DENIAL, FINAL_LABEL, NEGATION } from '../phrases.ts';
+
+/** A value that occurs in a text, by offsets. */
+export interface Hit {
+  readonly from: number;
+  readonly to: number;
+  /** The JSON text of the value. */
+  readonly json: string;
+}
+
+export type TextAnswer =
+  | { readonly kind: 'answer'; readonly json: string; readonly cued: boolean }
+  | { readonly kind: 'several'; readonly values: readonly string[] }
+  | { readonly kind: 'none' };
+
+/** The ends of a long text are searched: an answer is at the beginning or at the end. */
+const MAX_SEARCHED = 50_000;
+
+/**
+ * Finds the value that a text states: the one in a box, a tag, after a label, in the only bold part, or on the last line, in
+ * this order; otherwise the only value of the text. `hitsIn`: returns the values of a text.
+ */
+export function answerInText(raw: string, hitsIn: (text: string) => readonly Hit[]): TextAnswer {
+  const text =
+    raw.length <= 2 * MAX_SEARCHED ? raw : `${raw.slice(0, MAX_SEARCHED)}\n${raw.slice(-MAX_SEARCHED)}`;
+  const valuesIn = (part: string): readonly string[] => [
+    ...new Set(hitsIn(part).flatMap((hit) => (isNegated(part, hit) ? [] : hit.json))),
+  ];
+  const all = valuesIn(text);
+  for (const part of partsOfAnswer(text)) {
+    const [json, ...others] = valuesIn(part);
+    if (json !== undefined && others.length === 0) return { kind: 'answer', json, cued: all.length !== 1 };
+  }
+  const [json, ...others] = all;
+  if (json === undefined) return { kind: 'none' };
+  return others.length === 0 ? { kind: 'answer', json, cued: false } : { kind: 'several', values: all };
+}
+
+// --- the parts of a text that state its answer -------------------------------------------------------------------------
+
+/** The longest text after a label. */
+const MAX_CLAUSE = 200;
+const BOXED = /\\boxed\{([^{}]{0,200})\}/gu;
+const TAGGED = new RegExp(`<${ANSWER_TAG}>([^<]{0,2000})</`, 'giu');
+const BOLD = /\*\*([^*\n]{1,200})\*\*/gu;
+
+function* partsOfAnswer(text: string): Generator<string> {
+  for (const pattern of [BOXED, TAGGED]) {
+    const last = [...text.matchAll(pattern)].at(-1)?.[1];
+    if (last !== undefined) yield last;
+  }
+  const label = [...text.matchAll(FINAL_LABEL)].at(-1);
+  if (label !== undefined && !isDenied(text, label)) yield clauseAfter(text, label);
+  const [bold, ...others] = [...text.matchAll(BOLD)];
+  if (bold?.[1] !== undefined && others.length === 0) yield bold[1];
+  const lines = text.trimEnd();
+  const line = lines.slice(lines.lastIndexOf('\n') + 1);
+  if (line.length < lines.length && line.length <= MAX_CLAUSE && IS_VALUE.test(line)) yield line;
+}
+
+/** A line of at most three words that is not the continuation of a sentence. */
+const IS_VALUE = /^[\s*_"'`>#•-]*(?:[^\s]+\s+){0,2}[^\s]+\s*$/u;
+
+function isDenied(text: string, label: RegExpExecArray): boolean {
+  const after = text.slice(label.index + label[0].length, label.index + label[0].length + MAX_CLAUSE);
+  return /^\s*(?:not|n['’]t|never|neither)\b/iu.test(after);
+}
+
+/** Returns the rest of the line after a label, or the next line, up to the end of the sentence. */
+function clauseAfter(text: string, label: RegExpExecArray): string {
+  const from = label.index + label[0].length;
+  const rest = text.slice(from, from + MAX_CLAUSE).trimStart();
+  return /^[^]*?(?=\n|[.;](?:\s|$)|$)/u.exec(rest)?.[0] ?? '';
+}
+
+// --- negation ------------------------------------------------------------------------------------------------------------
+
+/** The characters before and after a value in which a negation of it can be. */
+const MAX_NEGATION = 80;
+const BOUNDARY = /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|although|though|while|yet|which|instead(?! of)|then)\b/giu;
+
+/** True if the text states that the value does not hold: `not RED`, `RED is wrong`. */
+function isNegated(text: string, { from, to }: Hit): boolean {
+  const before = text.slice(Math.max(0, from - MAX_NEGATION), from);
+  const last = [...before.matchAll(BOUNDARY)].at(-1);
+  const clause = last === undefined ? before : before.slice(last.index + last[0].length);
+  return NEGATION.test(clause) || DENIAL.test(text.slice(to, to + MAX_NEGATION));
+}

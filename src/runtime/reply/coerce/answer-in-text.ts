@@ -21,19 +21,38 @@ const MAX_SEARCHED = 50_000;
  * this order; otherwise the only value of the text. `hitsIn`: returns the values of a text.
  */
 export function answerInText(raw: string, hitsIn: (text: string) => readonly Hit[]): TextAnswer {
-  const text =
-    raw.length <= 2 * MAX_SEARCHED ? raw : `${raw.slice(0, MAX_SEARCHED)}\n${raw.slice(-MAX_SEARCHED)}`;
+  const text = raw.length <= 2 * MAX_SEARCHED ? raw : `${raw.slice(0, MAX_SEARCHED)}\n${raw.slice(-MAX_SEARCHED)}`;
   const valuesIn = (part: string): readonly string[] => [
     ...new Set(hitsIn(part).flatMap((hit) => (isNegated(part, hit) ? [] : hit.json))),
   ];
   const all = valuesIn(text);
   for (const part of partsOfAnswer(text)) {
     const [json, ...others] = valuesIn(part);
-    if (json !== undefined && others.length === 0) return { kind: 'answer', json, cued: all.length !== 1 };
+    if (json !== undefined && others.length === 0) return answerOf(json, all.length !== 1);
   }
   const [json, ...others] = all;
-  if (json === undefined) return { kind: 'none' };
-  return others.length === 0 ? { kind: 'answer', json, cued: false } : { kind: 'several', values: all };
+  if (json === undefined || others.length === 0) return answerOf(json, false);
+  const last = lastLine(text);
+  const [hit, ...more] = hitsIn(last);
+  const isAlone =
+    hit !== undefined && more.length === 0 && !HAS_WORD.test(last.slice(0, hit.from) + last.slice(hit.to));
+  return isAlone ? answerOf(hit.json, true) : { kind: 'several', values: all };
+}
+
+/** The value of a hit that is not a value of its own, such as `5` in `5 million`: with it, no other is the only one. */
+export const UNREADABLE = '';
+
+function answerOf(json: string | undefined, cued: boolean): TextAnswer {
+  return json === undefined || json === UNREADABLE ? { kind: 'none' } : { kind: 'answer', json, cued };
+}
+
+const HAS_WORD = /[\p{L}\p{N}]/u;
+
+/** Returns the last line of a text with several; empty if it is long. */
+function lastLine(text: string): string {
+  const lines = text.trimEnd();
+  const line = lines.slice(lines.lastIndexOf('\n') + 1);
+  return line.length < lines.length && line.length <= MAX_CLAUSE ? line : '';
 }
 
 // --- the parts of a text that state its answer -------------------------------------------------------------------------
@@ -53,13 +72,7 @@ function* partsOfAnswer(text: string): Generator<string> {
   if (label !== undefined && !isDenied(text, label)) yield clauseAfter(text, label);
   const [bold, ...others] = [...text.matchAll(BOLD)];
   if (bold?.[1] !== undefined && others.length === 0) yield bold[1];
-  const lines = text.trimEnd();
-  const line = lines.slice(lines.lastIndexOf('\n') + 1);
-  if (line.length < lines.length && line.length <= MAX_CLAUSE && IS_VALUE.test(line)) yield line;
 }
-
-/** A line of at most three words that is not the continuation of a sentence. */
-const IS_VALUE = /^[\s*_"'`>#•-]*(?:[^\s]+\s+){0,2}[^\s]+\s*$/u;
 
 function isDenied(text: string, label: RegExpExecArray): boolean {
   const after = text.slice(label.index + label[0].length, label.index + label[0].length + MAX_CLAUSE);
@@ -77,12 +90,17 @@ function clauseAfter(text: string, label: RegExpExecArray): string {
 
 /** The characters before and after a value in which a negation of it can be. */
 const MAX_NEGATION = 80;
-const BOUNDARY = /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|although|though|while|yet|which|instead(?! of)|then)\b/giu;
+const BOUNDARY =
+  /[.,;:!?()\n]|\s[-–—]+\s|\b(?:but|so|because|since|although|though|while|yet|which|instead(?! of)|then)\b/giu;
 
-/** True if the text states that the value does not hold: `not RED`, `RED is wrong`. */
+/** The rest of a question. */
+const ASKED = /^[^.!?\n]{0,200}\?/u;
+
+/** True if the text states that the value does not hold, or only asks for it: `not RED`, `RED is wrong`, `RED?`. */
 function isNegated(text: string, { from, to }: Hit): boolean {
   const before = text.slice(Math.max(0, from - MAX_NEGATION), from);
   const last = [...before.matchAll(BOUNDARY)].at(-1);
   const clause = last === undefined ? before : before.slice(last.index + last[0].length);
-  return NEGATION.test(clause) || DENIAL.test(text.slice(to, to + MAX_NEGATION));
+  const after = text.slice(to, to + MAX_CLAUSE);
+  return NEGATION.test(clause) || DENIAL.test(after) || ASKED.test(after);
 }

@@ -192,7 +192,7 @@ export class ClassPlan extends Plan {
     const implied = this.#implied(node, reading);
     // To take one of several members as the only field would lose the others.
     if (implied?.ok !== true) return member.ok && member.isImplied ? mismatch(this.name, node) : member;
-    return member.ok && !member.isImplied && compareCost(member.cost, implied.cost) <= 0 ? member : implied;
+    return member.ok && !member.isImplied ? member : implied;
   }
 
   /** Makes the value that of the field, in a class with a single field. A list or object is not the text of a string field. */
@@ -202,7 +202,8 @@ export class ClassPlan extends Plan {
     if (field === undefined || shown.length !== 1) return undefined;
     const outcome = reading.asOnlyMember(node, () => field.plan.coerce(node, reading));
     if (outcome?.ok !== true) return outcome;
-    if (!outcome.kept || (!node.isScalar && outcome.kind !== 'value')) return undefined;
+    if (!outcome.kept || outcome.kind === 'display' || (node.kind === 'list' && outcome.kind === 'text'))
+      return undefined;
     const writer = new ValueWriter(reading);
     writer.guessed = GUESS.part;
     writer.flag('implied-key', field.name);

@@ -1,4 +1,4 @@
-import { COMMON_WORDS } from '../phrases.ts';
+import { COMMON_WORDS, SET_OFF } from '../phrases.ts';
 import { DOUBLE_QUOTE } from '../text/characters.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
@@ -168,7 +168,7 @@ class LabelTrie {
     reading.spend(text.length);
     const words = wordsOf(text);
     const hits: Hit[] = [];
-    for (let at = 0; at < words.length; ) {
+    for (let at = 0; at < words.length;) {
       const found = this.#longestAt(text, words, at, reading);
       hits.push(...found.hits);
       at = found.hits.length === 0 ? at + 1 : found.next;
@@ -176,7 +176,12 @@ class LabelTrie {
     return hits;
   }
 
-  #longestAt(text: string, words: readonly Word[], start: number, reading: Reading): { hits: readonly Hit[]; next: number } {
+  #longestAt(
+    text: string,
+    words: readonly Word[],
+    start: number,
+    reading: Reading,
+  ): { hits: readonly Hit[]; next: number } {
     let hits: readonly Hit[] = [];
     let next = start;
     let node: TrieNode | undefined = this.#root;
@@ -231,11 +236,10 @@ function isAnswerWord(text: string, { from, to }: Hit, label: string): boolean {
   const isDigit = isShort && /\p{N}/u.test(label);
   if (isCapital || isDigit || !(isShort || COMMON_WORDS.has(written.toLowerCase()))) return true;
   if (written === label && label.length > 1 && label === label.toUpperCase()) return true;
-  return INTRODUCED.test(text.slice(Math.max(0, from - 3), from)) && ENDED.test(text.slice(to, to + 3));
+  return INTRODUCED.test(text.slice(Math.max(0, from - 3), from)) && SET_OFF.test(text.slice(to, to + 5));
 }
 
 const INTRODUCED = /(?:^|[.,:;!?\n([{>=|"'`*-])\s*$/u;
-const ENDED = /^\s*(?:$|[.,:;!?\n)\]}<|"'`*–—-])/u;
 
 // --- the plan --------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@ import { separateScalars } from '../text/bare-reader.ts';
 import { OPEN_BRACKET } from '../text/characters.ts';
 import { flatten } from '../text/growing-text.ts';
 import { isNothing } from '../text/nothing.ts';
-import { isStripped, REPAIR, stringNode, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import { isStripped, RecordsNode, REPAIR, stringNode, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { scalarNode } from '../text/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { TypedList } from './fast-containers.ts';
@@ -52,7 +52,7 @@ export class ListPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'list' || isStripped(node)) return undefined;
+    if (node.kind !== 'list' || isStripped(node) || node instanceof RecordsNode) return undefined;
     const element = this.#element();
     const writer = new ValueWriter(reading, node);
     const { items } = node;
@@ -66,6 +66,9 @@ export class ListPlan extends Plan {
   }
 
   protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    // Lines are records if each record matches the type of the elements.
+    const records = node instanceof RecordsNode ? this.#fromItems(node.records, reading) : undefined;
+    if (records !== undefined && isPlain(records) && !this.#element().takesText) return records;
     if (node.kind === 'list') return this.#fromList(node, reading);
     return node.kind === 'object' ? this.#fromObject(node, reading) : this.#fromScalar(node, reading);
   }
@@ -240,11 +243,12 @@ const MAX_LINES_TEXT = 20_000;
 /** Splits a string at its commas, semicolons and line breaks; empty if a comma can separate thousands. */
 function partsOf({ kind, text }: ReplyNode): readonly ReplyNode[] {
   if (kind !== 'string' || text.length > MAX_PARTS_TEXT || /\d,\d{3}(?!\d)/u.test(text)) return [];
-  const parts = text.split(/[,;\n]/u).map((part) => part.trim());
+  // Between semicolons, commas are not those of a list: `1,5; 2`.
+  const parts = text.split(text.includes(';') ? ';' : /[,\n]/u).map((part) => part.trim());
   return parts.flatMap((part) => (part === '' ? [] : scalarNode(part)));
 }
 
-const BULLET = /^\s*[-*•]\s+(?=\S)/u;
+const BULLET = /^\s*([-*•])\s+(?=\S)/u;
 const NUMBERED = /^\s*(\d{1,3})[.)]\s+(?=\S)/u;
 
 /** Splits a string in which each line has a bullet, or a number in ascending order; empty for any other. */
@@ -252,8 +256,11 @@ function bulletsIn({ kind, text }: ReplyNode): readonly ReplyNode[] {
   if (kind !== 'string' || text.length > MAX_LINES_TEXT || !(BULLET.test(text) || NUMBERED.test(text))) return [];
   const lines = text.trim().split('\n');
   const first = Number(NUMBERED.exec(text)?.[1] ?? Number.NaN);
+  const bullet = BULLET.exec(text)?.[1];
   const items = lines.map((line, at) => {
-    const isItem = Number.isNaN(first) ? BULLET.test(line) : NUMBERED.exec(line)?.[1] === String(first + at);
+    const isItem = Number.isNaN(first)
+      ? BULLET.exec(line)?.[1] === bullet
+      : NUMBERED.exec(line)?.[1] === String(first + at);
     return isItem ? line.replace(Number.isNaN(first) ? BULLET : NUMBERED, '').trim() : undefined;
   });
   // A single line keeps its number, and a bullet before a digit: both can belong to the text.

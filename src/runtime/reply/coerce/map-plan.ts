@@ -2,7 +2,14 @@ import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNothing } from '../text/nothing.ts';
 import { isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
-import { coercionError, emptiedError, MAX_ERRORS, memberError, mismatch, type CoercionError } from './coercion-error.ts';
+import {
+  coercionError,
+  emptiedError,
+  MAX_ERRORS,
+  memberError,
+  mismatch,
+  type CoercionError,
+} from './coercion-error.ts';
 import { TypedMap } from './fast-containers.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
 import { GrowingMembers } from './members.ts';
@@ -157,7 +164,9 @@ export class MapPlan extends Plan {
     const { keys, items } = node;
     return items.some((item, at) => {
       const key = keys[at] ?? '';
-      const isData = isAnswerKey(key) || (keys.length > 1 && keys.every((other) => other === key || isDescriptionKey(other)));
+      const isData =
+        isAnswerKey(key) ||
+        (keys.length === 1 ? !isValue(item) : keys.every((other) => other === key || isDescriptionKey(other)));
       return item.kind === 'object' && isData && this.#isDoubtful(this.value.coerce(item, reading));
     });
   }
@@ -207,6 +216,11 @@ const MISSING = new CoercedValue('{}');
 
 /** The empty map for a word for nothing. */
 const EMPTY_FOR_NOTHING = emptyForNothing('{}');
+
+/** True for an object around a single value, such as `{"count": 1}`. */
+function isValue({ keys: [key = '', ...others] }: ReplyNode): boolean {
+  return others.length === 0 && (isAnswerKey(key) || isDescriptionKey(key));
+}
 
 /** True for a map that drops no entry. */
 function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {

@@ -2,7 +2,7 @@ import { LARGE_INT } from '../reply-parser.ts';
 import { SCALE_WORD } from '../phrases.ts';
 import { isJsonNumber, jsonNumberOf } from '../text/json-number.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
-import { answerInText, type Hit } from './answer-in-text.ts';
+import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome, type Flag } from './outcome.ts';
 import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
@@ -27,7 +27,8 @@ abstract class NumberPlan extends DonePlan {
     const found = findNumber(node.text, { decimals: this.decimals, quoted: node.quoted });
     if (found === undefined) return mismatch(this.name, node);
     const json = this.format(found.text);
-    if (json === undefined) return this.decimals || isInteger(found.text) ? tooLarge(this.name, node) : mismatch(this.name, node);
+    if (json === undefined)
+      return this.decimals || isInteger(found.text) ? tooLarge(this.name, node) : mismatch(this.name, node);
     const flags = [...valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node), ...this.flagsOf(json)];
     if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
     return new CoercedValue(json, { cost: guessOf(found.exact ? GUESS.spelling : GUESS.scalar), flags });
@@ -192,8 +193,8 @@ const POINT_OR_COMMA = /^[+-]?[1-9]\d{0,2}\.\d{3}$/u;
 /** A list is not one number. */
 const LIST = /^\[[^\]]*,[^\]]*\]$/u;
 const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
-/** A dash as the sign of the first number. */
-const LONG_MINUS = /^[–‒—﹣－](?=[$€£]?[\d.])/u;
+/** A dash as the sign of the first number; with a space before it, only if nothing but a unit follows. */
+const LONG_MINUS = /^[–‒—−﹣－](?:(?=[$€£]?[\d.])|\s(?=[$€£]?\.?\d[\d.,]*(?:\s?[%€$£]|\s?°\s?[CFK]?)?\s*$))/u;
 /** An amount in parentheses, as accountants write negative ones. */
 const IN_PARENTHESES = /^\(([$€£¥₹]?\s?[\d.,]*[.,][\d.,]*)\)$/u;
 /** A decimal comma, which is not the one of a group of thousands; without quotes, `1,5` can be two members. */
@@ -206,14 +207,17 @@ function findNumber(raw: string, context: NumberContext): FoundNumber | undefine
   const whole = text === '' ? undefined : wholeNumber(text, context);
   if (whole !== undefined) return { ...whole, cued: false };
   if ((!context.decimals && POINT_OR_COMMA.test(text)) || LIST.test(text)) return undefined;
-  const answer = answerInText(raw, (part) => numbersIn(part, context));
+  const answer = answerInText(text === '' ? raw : text, (part) => numbersIn(part, context));
   if (answer.kind !== 'answer' || (!context.decimals && POINT_OR_COMMA.test(answer.json))) return undefined;
   return { text: answer.json, exact: false, cued: answer.cued };
 }
 
 /** Returns a text without the marks around it, in ASCII digits, and with a hyphen as the sign. */
 function wholeText(raw: string): string {
-  const text = raw.trim().replace(/,+$/u, '').replace(/^(\*\*|__|\*|_|`)([^]*)\1$/u, '$2');
+  const text = raw
+    .trim()
+    .replace(/,+$/u, '')
+    .replace(/^(\*\*|__|\*|_|`)([^]*)\1$/u, '$2');
   return (/[０-９]/u.test(text) ? text.normalize('NFKC') : text).replace(LONG_MINUS, '-').trim();
 }
 
@@ -268,7 +272,9 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
   const end = run.index + word.length;
   const before = text.slice(Math.max(0, run.index - NEARBY), run.index);
   const after = text.slice(end, end + NEARBY);
-  if (SCALE_WORD.test(after) || OTHER_USE.test(before) || OTHER_USE_AFTER.test(after)) return [];
+  const unreadable = [{ from: run.index, to: end, json: UNREADABLE }];
+  if (SCALE_WORD.test(after) || OTHER_USE.test(before) || OTHER_USE_AFTER.test(after)) return unreadable;
+  if (/\d[/:]\d/u.test(word)) return unreadable;
   if (ITEM.test(before) && ITEM_AFTER.test(after)) return [];
   const prefix = PREFIX.exec(before)?.[0] ?? '';
   const suffix = SUFFIX.exec(after)?.[0] ?? '';
@@ -277,7 +283,8 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
 }
 
 /** A currency before the digits, and a unit after them: `USD500`, `5kg`, `12.5k`. */
-const UNIT = /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?(?:[eE][+-]?\d+)?)([a-zA-Zµ]{1,3})?$/u;
+const UNIT =
+  /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?(?:[eE][+-]?\d+)?)([a-zA-Zµ]{1,3})?$/u;
 /** Letters after digits that multiply them in one reading, and are a unit in another. */
 const DOUBTFUL_UNIT = /^(?:m|mm|mn|b|bn|t|e|[A-Z]+)$/u;
 

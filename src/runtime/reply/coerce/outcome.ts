@@ -11,7 +11,7 @@ export type CoercionOutcome = CoercedValue | CoercionError;
 
 // --- cost --------------------------------------------------------------------------------------------------------------
 
-/** The price of one way to coerce a value. A part of it counts only if all parts before it are equal. */
+/** The price of one way to coerce a value. `compareCost` states in which order its parts count. */
 export interface Cost {
   /** The members that were dropped, defaulted or replaced by null. */
   readonly lost: number;
@@ -32,21 +32,34 @@ export const GUESS = {
   /** A scalar of another kind, or one inside a text. */
   scalar: 3,
   /** A value in a string, a list or an object around it. */
-  shape: 100,
+  shape: 10_000,
   /** A scalar made from a list or object. */
-  composite: 200,
+  composite: 20_000,
   /** One of several members, or the only field of a class. */
-  part: 300,
+  part: 30_000,
   /** Nothing of what the model wrote. */
-  empty: 1000,
+  empty: 100_000,
 } as const;
 
 /** A map that fits as well as a class is less specific: it costs less than a key without a field. */
 const MAP_COST: Cost = { ...FREE, extra: 0.5 };
 
-/** Negative if `a` is the better way to coerce a value. */
+/**
+ * Negative if `a` is the better way to coerce a value: it loses less, it keeps the shape of the value, it has fields for more
+ * of the keys, and it takes fewer guesses about scalars and fewer repairs.
+ */
 export function compareCost(a: Cost, b: Cost): number {
-  return a.lost - b.lost || a.guessed - b.guessed || a.repaired - b.repaired || a.extra - b.extra;
+  return (
+    a.lost - b.lost ||
+    shapesOf(a) - shapesOf(b) ||
+    a.extra - b.extra ||
+    a.guessed - b.guessed ||
+    a.repaired - b.repaired
+  );
+}
+
+function shapesOf({ guessed }: Cost): number {
+  return Math.floor(guessed / GUESS.shape);
 }
 
 /** Returns the sum of two costs. */

@@ -90,7 +90,7 @@ const WRITTEN_PER_STEP = 16;
 function display(node: ReplyNode, reading: Reading): CoercedValue {
   const text = displayText(node);
   reading.spend(text.length / WRITTEN_PER_STEP);
-  const isComposite = node.items.length > 0;
+  const isComposite = !node.isScalar;
   return new CoercedValue(JSON.stringify(text), {
     kind: isComposite ? 'display' : 'text',
     cost: guessOf(isComposite ? GUESS.composite : GUESS.scalar),
@@ -168,7 +168,7 @@ const BOOLS: ReadonlyMap<string, string> = new Map([
 const MAX_WORD = 100;
 const BOOL = /(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)(?:true|false)(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|['’]\p{L})/giu;
 /** `Yes, …`, `No.`: since `no` is a common word, it counts only at the beginning, and before a mark. */
-const YES_OR_NO = /^([\s*_"'`>#(]*)(yes|no)(?=[*_"'`)]{0,4}\s*(?:$|[.,:;!\n(–—-]))/iu;
+const YES_OR_NO = /^([\s*_"'`>#(]*)(yes|no)(?=[*_"'`)]{0,4}\s*(?:$|[.,:;!\n–—-]))/iu;
 
 function boolsIn(text: string): readonly Hit[] {
   const hits = [...text.matchAll(BOOL)].map((match) => {
@@ -279,7 +279,11 @@ export function fromComposite(plan: Plan, node: ReplyNode, reading: Reading): Co
   const answer = answerIn(node);
   const outcome = answer === undefined ? undefined : plan.coerce(answer, reading);
   if (outcome?.ok === true) return outcome.guessed(GUESS.composite, 'unwrapped');
-  const members = node.items.filter((item, at) => item.isScalar && !isDescriptionKey(node.keys[at] ?? ''));
+  const membersWith = (test: (key: string) => boolean): readonly ReplyNode[] =>
+    node.items.filter((item, at) => item.isScalar && test(node.keys[at] ?? ''));
+  const others = membersWith((key) => !isDescriptionKey(key));
+  // `{"name": "RED", "confidence": 0.8}`: only descriptions, one of which is a name.
+  const members = others.length > 0 ? others : membersWith((key) => NAMES.has(key.toLowerCase()));
   if (members.length > MAX_MEMBERS) return mismatch(plan.name, node);
   const exact = members.flatMap((member) => plan.cast(member, reading) ?? []);
   const value = onlyValue(plan, node, exact.length > 0 ? exact : coercedBy(plan, members, reading));
@@ -332,4 +336,16 @@ function namedIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined {
 }
 
 /** The key of a name, of a tagged value (`{"S": "Ada"}`), or of the text of an element. */
-const NAMES: ReadonlySet<string> = new Set(['name', 'title', 'label', 'string', 's', 'text', '#text', '_text', '$value', '$oid', '$date']);
+const NAMES: ReadonlySet<string> = new Set([
+  'name',
+  'title',
+  'label',
+  'string',
+  's',
+  'text',
+  '#text',
+  '_text',
+  '$value',
+  '$oid',
+  '$date',
+]);

@@ -3,7 +3,7 @@ import { isNothing, isNullWord, isWordForNothing } from '../text/nothing.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import type { TypedContainer } from './fast-containers.ts';
-import { asWritten, CoercedValue, compareCost, isPerfect, nullFor, type CoercionOutcome } from './outcome.ts';
+import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
 import { nullWord, wholeAnswerIn } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
@@ -240,7 +240,7 @@ function isBareNull(node: ReplyNode): boolean {
 
 /** True for a word for nothing that no member of the union takes as it is. */
 function isNullInstead(node: ReplyNode, best: CoercedValue | undefined): boolean {
-  if (best !== undefined && (isPerfect(best) || best.kind === 'text' || !best.kept)) return false;
+  if (best?.kind === 'text' || (best !== undefined && isShaped(best))) return false;
   return node.kind === 'string' && isWordForNothing(node.text);
 }
 

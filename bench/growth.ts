@@ -1,5 +1,5 @@
 // Entry file: CPU time and steps of replies that are hard to coerce, by their size, whole and in deltas.
-import { StepBudget } from '../src/runtime/reply/coercion/step-budget.ts';
+import { StepBudget } from '../src/runtime/reply/coerce/step-budget.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
 import { PATTERNS, SCHEMAS, type Pattern, type Schema } from '../test/runtime/reply/growth-cases.ts';
 import { parserOf } from '../test/runtime/reply/parser-of.ts';

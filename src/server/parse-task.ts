@@ -2,7 +2,7 @@ import { InternalError } from '../base/invariant.ts';
 import { FunctionReplies } from '../runtime/call/function-replies.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { parseText } from '../runtime/call/parse-reply.ts';
-import { StepBudget } from '../runtime/reply/coercion/step-budget.ts';
+import { StepBudget } from '../runtime/reply/coerce/step-budget.ts';
 import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
 import { BoundedCache } from '../base/bounded-cache.ts';
 import type { SentExtension } from '../runtime/call/call-types.ts';

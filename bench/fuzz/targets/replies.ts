@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { StepBudget } from '../../../src/runtime/reply/coercion/step-budget.ts';
+import { StepBudget } from '../../../src/runtime/reply/coerce/step-budget.ts';
 import type { ParseOutcome, ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { cut } from '../../../test/runtime/reply/cut.ts';
 import { PATTERNS as GROWING, SCHEMAS } from '../../../test/runtime/reply/growth-cases.ts';

@@ -24,7 +24,7 @@ export class FunctionReplies {
     this.#definitions = definitions;
     this.#outputs = new StructuredOutputs(fn, definitions);
     this.#compile = compile;
-    this.#plain = createReplyParser(fn.returns, definitions, compile, fn.returnsAlias);
+    this.#plain = createReplyParser(fn.returns, definitions, compile);
   }
 
   /** Returns the schema that a client sends; undefined if only the prompt describes the reply. */

@@ -1,7 +1,7 @@
 import type { CompileCondition } from '../../schema/compile-condition.ts';
 import { compileChargedCondition } from '../prompt/compile-condition.ts';
 import { TemplateFault } from '../prompt/template-fault.ts';
-import { spend } from '../reply/coercion/step-budget.ts';
+import { spend } from '../reply/coerce/step-budget.ts';
 
 /** A unit of the work of templates takes up to 300 ns, and a step of coercion about 100 ns. */
 const STEPS_PER_UNIT = 3;

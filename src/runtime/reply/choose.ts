@@ -1,6 +1,6 @@
 import type { Candidates, ReplyCandidate } from './candidates/read-candidates.ts';
-import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
-import { isKept, isText, lossOf, type CoercedValue } from './coercion/outcome.ts';
+import { coercionError, type CoercionError } from './coerce/coercion-error.ts';
+import { isText, type CoercedValue } from './coerce/outcome.ts';
 import { isCorrection } from './phrases.ts';
 import type { ReplyType } from './reply-type.ts';
 
@@ -39,9 +39,8 @@ export const CRITERIA = [
   'the text counts only if no part of it is a value',
   'the text introduces it as a draft, an example or code',
   'JSON comes before lines of text, and a value alone on its lines before one inside a line',
-  'fits worse: only a part of it, or more than it, is the value',
-  'fits worse: more members are lost',
-  'fits worse: it takes a guess',
+  'fits worse: it loses more',
+  'fits worse: it takes more guesses',
   'no words introduce it as the answer',
   'not alone on its lines',
   'fits worse: more keys that belong to no field, or checks that fail',
@@ -75,7 +74,7 @@ function failedCorrection(
 /** Returns the end of the last value that a later value corrects, as the words between the two state. */
 function supersededEnd(all: readonly ReplyCandidate[], text: string): number {
   const values = all.filter(
-    ({ kind, outcome }) => (kind === 'fence' || kind === 'prose') && (!outcome.ok || isKept(outcome)),
+    ({ kind, outcome }) => (kind === 'fence' || kind === 'prose') && (!outcome.ok || outcome.kept),
   );
   let end = -1;
   for (const [at, { from, place, role }] of values.entries()) {
@@ -106,34 +105,19 @@ function ranksOf(
   const { kind, node, role, place, notations } = candidate;
   const isAside = isSuperseded || role === 'draft' || role === 'example' || role === 'code';
   return [
-    Number(!isKept(value) || (place !== 'alone' && !node.isScalar && node.items.length === 0)),
+    Number(!value.kept || (place !== 'alone' && !node.isScalar && node.items.length === 0)),
     Number(kind === 'text' && type.hasComposite),
     Number(isAside),
     kindOf(candidate),
-    lossOf(value),
-    value.losses.dropped + value.losses.defaulted,
-    Number(value.flags.some(({ flag }) => GUESSES.has(flag))),
+    value.cost.lost,
+    value.cost.guessed,
     Number(role !== 'final'),
     PLACES.indexOf(place),
-    value.extraKeys + value.failedChecks,
+    value.cost.extra,
     -notations.length,
     Number(kind !== 'several'),
   ];
 }
-
-/** The flags of values that the model did not write as such. */
-const GUESSES: ReadonlySet<string> = new Set([
-  'first-of-list',
-  'implied-key',
-  'json-in-text',
-  'number-in-text',
-  'rounded',
-  'single-to-list',
-  'substring-match',
-  'to-string',
-  'unwrapped',
-  'unwrapped-list',
-]);
 
 export function firstDifference(a: RankedCandidate, b: RankedCandidate): number {
   return a.ranks.findIndex((rank, index) => rank !== b.ranks[index]);

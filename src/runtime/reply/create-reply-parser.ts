@@ -2,37 +2,34 @@ import type { CompileCondition } from '../../schema/compile-condition.ts';
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
 import { coerceReply, coerceShortReply, parseOutcome } from './reply.ts';
-import { compilePlan } from './coercion/compile-plan.ts';
+import { compilePlan } from './coerce/compile-plan.ts';
 import { explainReply, explainShortReply } from './explain-reply.ts';
 import type { ReplyParser } from './reply-parser.ts';
 import { GrowingReply } from './reply-stream.ts';
 import { describeReplyType } from './reply-type.ts';
 
 /*
- * The path of a reply:
+ * The rooms of the reply reader:
  *
- *   text/        text -> candidates (fences, prose, thoughts) -> the parts of each, by one scanner, for one of two sinks:
- *                the tolerant parser builds trees of nodes
- *   fast-path/   the other sink: JSON text in one pass, for a single value that matches its type exactly; gives up otherwise
- *   coercion/    type -> plan, once; node -> outcome by the plan: JSON text with a score and flags, or an error
- *   reply-parts.ts     candidates -> parts of the reply with their outcomes and surroundings
- *   choose-part.ts     parts -> the best one; explain-reply.ts states why
- *   coerce-reply.ts    all of these in order
- *   reply-stream.ts    deltas of text -> partial values, by the same two sinks and plans; at the end, the steps above
- *   text-partials.ts   deltas of text -> partial strings, for unions with a string
+ *   reply.ts       the path of a whole reply on one screen; stream.ts: deltas of text -> partial values
+ *   unframe.ts     one table of frames around a text
+ *   candidates/    text -> objects, lists, fences, outlines, tables and XML, as trees of nodes
+ *   text/          the tolerant scanner of JSON
+ *   coerce/        type -> plan, once; node -> outcome by the plan: JSON text with a cost and flags, or an error
+ *   choose.ts      candidates -> the best one, or a refusal; explain-reply.ts states why
+ *   phrases.ts     the only English
  */
 
 /**
  * Compiles a return type into the parser of its replies. `compileCondition` compiles the expressions of `@assert` and
- * `@check`. `name`: the alias of the type, which can label a scalar. Throws if the type refers to a definition that does not exist, which the checker rules out.
+ * `@check`. Throws if the type refers to a definition that does not exist, which the checker rules out.
  */
 export function createReplyParser(
   returns: Type,
   definitions: DefinitionIndex,
   compileCondition: CompileCondition,
-  name?: string,
 ): ReplyParser {
-  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition, name));
+  const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition));
   return {
     parse: (text) => parseOutcome(coerceReply(text, type)),
     parseShort: (text) => {

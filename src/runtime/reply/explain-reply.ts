@@ -1,8 +1,8 @@
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import { CRITERIA, firstDifference } from './choose.ts';
 import type { ReplyCandidate } from './candidates/read-candidates.ts';
-import { describeFlags, type CoercionOutcome } from './coercion/outcome.ts';
-import { StepBudget } from './coercion/step-budget.ts';
+import { describeFlags, type CoercionOutcome } from './coerce/outcome.ts';
+import { StepBudget } from './coerce/step-budget.ts';
 import { coerceString, readReply, SHORT_TEXT, tooMuchWork, type Reading } from './reply.ts';
 import type { ReplyType } from './reply-type.ts';
 

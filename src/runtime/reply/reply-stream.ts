@@ -1,8 +1,8 @@
 import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './reply.ts';
-import { isKept, isText } from './coercion/outcome.ts';
-import { PartialValue } from './coercion/plan.ts';
-import { PARSED_PER_STEP, spend, StepBudget, type Patience } from './coercion/step-budget.ts';
-import { FastPath } from './fast-path/fast-path.ts';
+import { isKept, isText } from './coerce/outcome.ts';
+import { PartialValue } from './coerce/plan.ts';
+import { PARSED_PER_STEP, spend, StepBudget, type Patience } from './coerce/step-budget.ts';
+import { FastPath } from './coerce/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { TextPartials } from './text-partials.ts';

@@ -1,6 +1,6 @@
 import type { DefinitionIndex } from '../../schema/definition-index.ts';
 import type { Type } from '../../schema/type.ts';
-import type { Plan } from './coercion/plan.ts';
+import type { Plan } from './coerce/plan.ts';
 
 /** A return type: the plan by which it coerces values, and the properties that decide which parts of a reply can be the answer. */
 export interface ReplyType {
@@ -15,12 +15,8 @@ export interface ReplyType {
   readonly nullable: boolean;
   /** The type is a list or a union with one. */
   readonly hasList: boolean;
-  /** The type is enums and literals, or a list of them. */
-  readonly hasLabels: boolean;
   /** The type is a list of lists or a union with one: `[1, 2]` can be one of several rows. */
   readonly hasRows: boolean;
-  /** The type is a list of strings or a union with one: text with bullets is a value. */
-  readonly hasTextItems: boolean;
 }
 
 export function describeReplyType(type: Type, definitions: DefinitionIndex, plan: Plan): ReplyType {
@@ -38,9 +34,7 @@ export function describeReplyType(type: Type, definitions: DefinitionIndex, plan
     hasScalar: kinds.size > composite.length || (nullable && kinds.size === 0),
     nullable,
     hasList: kinds.has('list'),
-    hasLabels: isOfLabels(type, definitions),
     hasRows: isListOf('list', type, definitions),
-    hasTextItems: isListOf('string', type, definitions),
   };
 }
 
@@ -51,13 +45,6 @@ function isListOf(kind: Type['kind'], type: Type, definitions: DefinitionIndex):
   collectKinds(type.element, definitions, kinds);
   kinds.delete('null');
   return kinds.size === 1 && kinds.has(kind);
-}
-
-function isOfLabels(type: Type, definitions: DefinitionIndex): boolean {
-  const kinds = new Set<string>();
-  collectKinds(type.kind === 'list' ? type.element : type, definitions, kinds);
-  kinds.delete('null');
-  return kinds.size > 0 && [...kinds].every((kind) => kind === 'enum' || kind === 'literal');
 }
 
 function collectKinds(type: Type, definitions: DefinitionIndex, kinds: Set<string>): void {

@@ -8,19 +8,17 @@ import {
 } from './candidates/read-candidates.ts';
 import { fencedString, scalarNode } from './candidates/whole-text.ts';
 import { choose, type Choice, type RankedCandidate } from './choose.ts';
-import { coercionError, type CoercionError } from './coercion/coercion-error.ts';
+import { coercionError, type CoercionError } from './coerce/coercion-error.ts';
 import {
   describeFlags,
-  isKept,
+  isShaped,
   isText,
-  lossOf,
-  MARK,
   type CoercedValue,
   type CoercionOutcome,
   type Flag,
-} from './coercion/outcome.ts';
-import { StepBudget } from './coercion/step-budget.ts';
-import { FastPath } from './fast-path/fast-path.ts';
+} from './coerce/outcome.ts';
+import { StepBudget } from './coerce/step-budget.ts';
+import { FastPath } from './coerce/fast-path.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CERTAIN_REPAIRS, isStripped, MAX_REPLY_DEPTH, stringNode } from './text/reply-node.ts';
@@ -69,7 +67,7 @@ function readAnswer(text: string, type: ReplyType): Reading {
 /** True for a candidate that no other can surpass: a whole object, list or null as the model wrote it, alone in its place. */
 function isClean({ kind, outcome, place, role, node }: ReplyCandidate): boolean {
   if (!outcome.ok || kind === 'text' || place !== 'alone' || (node.items.length === 0 && !node.isScalar)) return false;
-  return (role === undefined || role === 'final') && lossOf(outcome) === 0 && outcome.flags.every(isCertain);
+  return (role === undefined || role === 'final') && isShaped(outcome) && outcome.flags.every(isCertain);
 }
 
 /** True for the flags of repairs that are certain, and of keys that belong to no field. */
@@ -80,8 +78,7 @@ function isCertain({ flag, detail }: Flag): boolean {
 
 /** Prose that only resembles another notation matches no key of a class and fills no list: the model did not mean it. */
 function isMeant({ outcome, node }: ReplyCandidate): boolean {
-  if (!outcome.ok || !isKept(outcome) || isText(outcome) || isStripped(node)) return false;
-  return (outcome.marks & (MARK.implied | MARK.nothing)) === 0;
+  return outcome.ok && outcome.kept && !isText(outcome) && !outcome.isImplied && !isStripped(node);
 }
 
 function readingOf(candidates: Candidates, text: string, type: ReplyType, ofThoughts: boolean): Reading {
@@ -126,7 +123,7 @@ function flagged({ candidate, value, ranks }: RankedCandidate, ranked: readonly 
       path: '',
       detail: `${count} more ${count === 1 ? 'value of the reply matches' : 'values of the reply match'}`,
     });
-  return flags.length === value.flags.length ? value : value.as(value.score, value.marks, flags);
+  return flags.length === value.flags.length ? value : value.with({ flags });
 }
 
 function placeFlag({ kind, node, from }: ReplyCandidate): string | undefined {

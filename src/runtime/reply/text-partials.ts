@@ -1,5 +1,5 @@
 import type { ReplyType } from './reply-type.ts';
-import { isKept, isText } from './coercion/outcome.ts';
+import { isKept, isText } from './coerce/outcome.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './candidates/candidate-finder.ts';
 import { closersOf, DOUBLE_QUOTE, skipSpace } from './text/characters.ts';
 import { Cursor } from './text/cursor.ts';

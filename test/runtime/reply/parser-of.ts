@@ -2,7 +2,7 @@ import { compileCondition } from '../../../src/runtime/prompt/compile-condition.
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
-import { compilePlan } from '../../../src/runtime/reply/coercion/compile-plan.ts';
+import { compilePlan } from '../../../src/runtime/reply/coerce/compile-plan.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { describeReplyType, type ReplyType } from '../../../src/runtime/reply/reply-type.ts';
 import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
@@ -20,7 +20,7 @@ export function parserOf(returns: string, definitions = ''): ReplyParser {
   let parser = parsers.get(key);
   if (parser === undefined) {
     const compiled = compiledReturn(returns, definitions);
-    parser = createReplyParser(compiled.returns, compiled.definitions, compileCondition, compiled.alias);
+    parser = createReplyParser(compiled.returns, compiled.definitions, compileCondition);
     parsers.set(key, parser);
   }
   return parser;
@@ -29,13 +29,12 @@ export function parserOf(returns: string, definitions = ''): ReplyParser {
 /** Compiles a return type for the functions inside a parser, to compare one with another. */
 export function replyTypeOf(returns: string, definitions = ''): ReplyType {
   const compiled = compiledReturn(returns, definitions);
-  const plan = compilePlan(compiled.returns, compiled.definitions, compileCondition, compiled.alias);
+  const plan = compilePlan(compiled.returns, compiled.definitions, compileCondition);
   return describeReplyType(compiled.returns, compiled.definitions, plan);
 }
 
 interface CompiledReturn {
   readonly returns: Type;
-  readonly alias: string | undefined;
   readonly definitions: DefinitionIndex;
 }
 
@@ -43,7 +42,7 @@ function compiledReturn(returns: string, definitions: string): CompiledReturn {
   const program = programOf([{ name: 'Sample', returns }], definitions);
   const sample = program.functions.find((fn) => fn.name === 'Sample');
   if (sample === undefined) throw new Error('no function Sample');
-  return { returns: sample.returns, alias: sample.returnsAlias, definitions: indexDefinitions(program) };
+  return { returns: sample.returns, definitions: indexDefinitions(program) };
 }
 
 interface SampleFunction {

@@ -51,7 +51,7 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
       cancellation: new Cancellation(),
       deadlineAt: performance.now() + 60_000,
     };
-    const parser = createReplyParser(fn.returns, index, compileCondition, fn.returnsAlias);
+    const parser = createReplyParser(fn.returns, index, compileCondition);
     return parseReply(reply, options, parseText(parser, text));
   };
   const close = async (): Promise<void> => {

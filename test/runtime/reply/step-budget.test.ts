@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
-import { compilePlan } from '../../../src/runtime/reply/coercion/compile-plan.ts';
-import { StepBudget } from '../../../src/runtime/reply/coercion/step-budget.ts';
+import { compilePlan } from '../../../src/runtime/reply/coerce/compile-plan.ts';
+import { StepBudget } from '../../../src/runtime/reply/coerce/step-budget.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { Scanner } from '../../../src/runtime/reply/text/scanner.ts';
 import { TreeSink } from '../../../src/runtime/reply/text/tree-sink.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { coerceReply } from '../../../src/runtime/reply/reply.ts';
-import { compareCoerced, type CoercionOutcome } from '../../../src/runtime/reply/coercion/outcome.ts';
+import { compareCost, type CoercionOutcome } from '../../../src/runtime/reply/coerce/outcome.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 import type { ReplyType } from '../../../src/runtime/reply/reply-type.ts';
 import { replyTypeOf } from './parser-of.ts';
@@ -117,5 +117,5 @@ test('the verdict depends on the order of the members of a union only between va
 
 function areEqual([a, b]: readonly CoercionOutcome[]): boolean {
   if (a?.ok !== true || b?.ok !== true) return a?.ok === b?.ok;
-  return a.json === b.json || compareCoerced(a, b) === 0;
+  return a.json === b.json || compareCost(a.cost, b.cost) === 0;
 }

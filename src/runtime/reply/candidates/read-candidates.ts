@@ -1,4 +1,4 @@
-import { isText, MARK, type CoercionOutcome } from '../coercion/outcome.ts';
+import { isText, type CoercionOutcome } from '../coerce/outcome.ts';
 import { roleOfLabel, type Role } from '../phrases.ts';
 import type { ReplyType } from '../reply-type.ts';
 import { isSpace } from '../text/characters.ts';
@@ -181,9 +181,11 @@ class CandidateReader {
   /** True for prose that a class takes as its only field, or a list as its only member. */
   #isGuess(outcome: CoercionOutcome, node: ReplyNode): boolean {
     if (node.kind !== 'string' || this.#type.hasScalar || !outcome.ok) return false;
-    if ((outcome.marks & MARK.implied) !== 0) return true;
+    if (outcome.isImplied) return true;
     return (
-      !node.quoted && (outcome.marks & MARK.singleToList) !== 0 && node.text.trim().split(/\s+/u).length > MAX_WORDS
+      !node.quoted &&
+      outcome.flags.some(({ flag }) => flag === 'single-to-list') &&
+      node.text.trim().split(/\s+/u).length > MAX_WORDS
     );
   }
 }

@@ -5,7 +5,7 @@ import type { Escapes } from '../text/escapes.ts';
 import { GrowingString } from '../text/growing-text.ts';
 import { CERTAIN_REPAIRS, MAX_REPLY_DEPTH, type ReplyNode } from '../text/reply-node.ts';
 import type { LikelyKey, Sink } from '../text/sink.ts';
-import type { FastPlan, TypedContainer } from './typed-container.ts';
+import type { FastPlan, TypedContainer } from './fast-containers.ts';
 
 /**
  * Writes one list or object as JSON text of its type. Any repair that is not certain, and any value that does not match

@@ -1,7 +1,7 @@
-import { FastPlan } from '../fast-path/typed-container.ts';
 import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
+import { FastPlan } from './fast-containers.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
-import { enter, leave, spend } from './step-budget.ts';
+import { StepBudget, type Reading } from './step-budget.ts';
 
 /**
  * The way to coerce values to one type. A plan is compiled once from its type. Results that belong to a reply are
@@ -27,52 +27,52 @@ export abstract class Plan extends FastPlan {
    * Returns the value if it already has the type, with no concessions beyond those that every JSON reader makes. The node
    * has to be complete, or the last of its reply, because it keeps the result.
    */
-  cast(node: ReplyNode): CoercedValue | undefined {
+  cast(node: ReplyNode, reading: Reading = StepBudget.reading): CoercedValue | undefined {
     if (!node.isScalar && !this.startsWith(node.kind)) return undefined;
-    enter();
-    const isKept = wrapsAround(node) > 0 || (this.isShared && !node.isShallow);
-    const value = isKept ? this.#keptCast(node) : this.castOnce(node);
-    leave();
+    reading.enter();
+    const wraps = reading.wrapsAround(node);
+    const isKept = wraps > 0 || (this.isShared && !node.isShallow);
+    const value = isKept ? this.#keptCast(node, reading, wraps) : this.castOnce(node, reading);
+    reading.leave();
     return value;
   }
 
   /** Coerces the value with every concession that the rules allow. The node is as for `cast`. */
-  coerce(node: ReplyNode): CoercionOutcome {
-    enter();
-    const isKept = wrapsAround(node) > 0 || !node.isShallow;
-    const outcome = isKept ? this.#keptOutcome(node) : this.coerceOnce(node);
-    leave();
+  coerce(node: ReplyNode, reading: Reading = StepBudget.reading): CoercionOutcome {
+    reading.enter();
+    const wraps = reading.wrapsAround(node);
+    const isKept = wraps > 0 || !node.isShallow;
+    const outcome = isKept ? this.#keptOutcome(node, reading, wraps) : this.coerceOnce(node, reading);
+    reading.leave();
     return outcome;
   }
 
-  #keptCast(node: ReplyNode): CoercedValue | undefined {
-    const kind = 2 * wrapsAround(node);
-    const known = node.recall(this, kind);
+  #keptCast(node: ReplyNode, reading: Reading, wraps: number): CoercedValue | undefined {
+    const known = node.recall(this, 2 * wraps);
     if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
-    const value = this.castOnce(node);
-    spend(STEPS_TO_STORE);
-    node.store(this, value ?? NOT_CAST, kind);
+    const value = this.castOnce(node, reading);
+    reading.spend(STEPS_TO_STORE);
+    node.store(this, value ?? NOT_CAST, 2 * wraps);
     return value;
   }
 
-  #keptOutcome(node: ReplyNode): CoercionOutcome {
-    const kind = 2 * wrapsAround(node) + 1;
+  #keptOutcome(node: ReplyNode, reading: Reading, wraps: number): CoercionOutcome {
+    const kind = 2 * wraps + 1;
     const known = node.recall(this, kind);
     if (known !== undefined) return known as CoercionOutcome;
-    const outcome = this.coerceOnce(node);
+    const outcome = this.coerceOnce(node, reading);
     // Only one place coerces a value that matches as it is; several can reach one that does not.
-    const isClean = outcome.ok && outcome.score === 0 && outcome.marks === 0;
-    if (!this.isShared && kind <= 1 && isClean) return outcome;
-    spend(STEPS_TO_STORE);
+    if (!this.isShared && wraps === 0 && outcome.ok && outcome.cost.guessed === 0) return outcome;
+    reading.spend(STEPS_TO_STORE);
     node.store(this, outcome, kind);
     return outcome;
   }
 
   /** Implements `cast` for a node without a stored result. */
-  protected abstract castOnce(node: ReplyNode): CoercedValue | undefined;
+  protected abstract castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined;
 
   /** Implements `coerce` for a node without a stored result. */
-  protected abstract coerceOnce(node: ReplyNode): CoercionOutcome;
+  protected abstract coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome;
 
   /** True if the value has the wrapper of `@check` or `@stream.with_state` around it. */
   get isWrapped(): boolean {
@@ -112,14 +112,14 @@ export abstract class Plan extends FastPlan {
   // --- partial values ------------------------------------------------------------------------------------------------
 
   /** Returns the part of the value so far that a partial shows. */
-  show(node: ReplyNode): PartialValue {
-    return this.doneOnly && !node.complete ? PartialValue.withheld : this.partial(node);
+  show(node: ReplyNode, reading: Reading = StepBudget.reading): PartialValue {
+    return this.doneOnly && !node.complete ? PartialValue.withheld : this.partial(node, reading);
   }
 
   /** As `show`, for a type whose values may appear while they grow. */
-  protected partial(node: ReplyNode): PartialValue {
+  protected partial(node: ReplyNode, reading: Reading): PartialValue {
     if (!node.complete) return PartialValue.withheld;
-    const outcome = this.coerce(node);
+    const outcome = this.coerce(node, reading);
     return outcome.ok ? new PartialValue(outcome.shown) : PartialValue.mismatch;
   }
 
@@ -132,7 +132,7 @@ export abstract class Plan extends FastPlan {
    * Estimates by a shallow look how well an unfinished list or object suits the type: lower is better, Infinity is not
    * at all. Unions show the partial of the member that suits best.
    */
-  affinity(_node: ReplyNode, _depth = 0): number {
+  affinity(_node: ReplyNode, _reading: Reading, _depth = 0): number {
     return Infinity;
   }
 }
@@ -142,36 +142,6 @@ const STEPS_TO_STORE = 6;
 
 /** The result of a cast that failed. */
 const NOT_CAST = {};
-
-// --- a value as the only member ----------------------------------------------------------------------------------------
-
-/**
- * The number of lists and objects that a value is put into. It ends the recursion of a type that can contain itself as
- * its only member, such as `type A = A[]`. Results depend on the number and are stored under it.
- */
-const MAX_WRAPS = 4;
-
-/** The value that is put into lists and objects, and their number. Parsing is synchronous, so there is only one. */
-let wrapped: ReplyNode | undefined = undefined;
-let wraps = 0;
-
-function wrapsAround(node: ReplyNode): number {
-  return node === wrapped ? wraps : 0;
-}
-
-/** Calls `use`, which coerces the node as the only member of a list or object. Returns undefined beyond MAX_WRAPS. */
-export function asOnlyMember<T>(node: ReplyNode, use: () => T): T | undefined {
-  const outer = { wrapped, wraps };
-  const next = wrapsAround(node) + 1;
-  if (next > MAX_WRAPS) return undefined;
-  wrapped = node;
-  wraps = next;
-  try {
-    return use();
-  } finally {
-    ({ wrapped, wraps } = outer);
-  }
-}
 
 // --- partials ----------------------------------------------------------------------------------------------------------
 

@@ -35,7 +35,12 @@ export function foldCase(text: string): string {
 
 /** Also removes the separators of words: `finalAnswer`, `Final Answer` and `final-answer` become `finalanswer`. */
 export function foldSeparators(text: string): string {
-  return foldCase(text).replace(/[\s_\-‐‑–]+/gu, '');
+  return foldCase(text).replace(/[\s_\-‐‑–\u200b]+/gu, '');
+}
+
+/** Also removes the marks around a key or label. */
+export function foldWords(text: string): string {
+  return foldSeparators(withoutDecoration(text));
 }
 
 /** Also removes punctuation, except signs that are part of a name: `C#` and `A+` do not change. */
@@ -44,21 +49,18 @@ export function foldPunctuation(text: string): string {
 }
 
 /** The marks that models put around a key or a label. */
-const DECORATION = String.raw`[\s*_"'\x60“”‘’«»()[\]{}<>|:;,.!?。，！？：、\\]+`;
+const DECORATION = String.raw`[\s*_"'\x60“”‘’«»()[\]{}<>|:;,.!?。，！？：、\\\u200b]+`;
 const BEFORE = new RegExp(String.raw`^(?:${DECORATION})?(?:(?:[-•#]+\s*|\d{1,3}[.)]\s+)(?:${DECORATION})?)?`, 'u');
 const AFTER = new RegExp(`${DECORATION}$`, 'u');
-
-/** Removes the marks around a key or a label: `**1. name**:` becomes `name`. */
-export function withoutDecoration(text: string): string {
-  return trimEnd(text.replace(BEFORE, '')).replaceAll('\\', '');
-}
 
 /** The longest run of marks that is removed at the end, which keeps the search for it short. */
 const MAX_TAIL = 20;
 
-function trimEnd(text: string): string {
+/** Removes the marks around a key or a label: `**1. name**:` becomes `name`. */
+export function withoutDecoration(raw: string): string {
+  const text = raw.replace(BEFORE, '');
   const from = Math.max(0, text.length - MAX_TAIL);
-  return text.slice(0, from) + text.slice(from).replace(AFTER, '');
+  return (text.slice(0, from) + text.slice(from).replace(AFTER, '')).replaceAll('\\', '');
 }
 
 function isAscii(text: string): boolean {

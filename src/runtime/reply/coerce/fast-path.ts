@@ -1,11 +1,11 @@
 import { surroundingsOf } from '../candidates/read-candidates.ts';
 import { CandidateFinder, type Candidate } from '../candidates/candidate-finder.ts';
-import { CoercedValue } from '../coercion/outcome.ts';
 import type { ReplyType } from '../reply-type.ts';
 import { COMMA, skipSpace } from '../text/characters.ts';
 import { Scanner } from '../text/scanner.ts';
-import type { TypedContainer } from './typed-container.ts';
-import { TypedSink } from './typed-sink.ts';
+import type { TypedContainer } from './fast-containers.ts';
+import { TypedSink } from './fast-sink.ts';
+import { CoercedValue } from './outcome.ts';
 
 /**
  * The fast path for a reply with a single list or object that matches its type exactly. Most replies are like that, and
@@ -60,7 +60,7 @@ export class FastPath {
     const fence = number > 0 ? fences[0] : undefined;
     if (place !== undefined && !isAnswer(text, { from, to, fence, after: 0, next: text.length })) return undefined;
     const flags = this.#sink.root?.flags?.all ?? [];
-    return new CoercedValue(json, 0, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
+    return new CoercedValue(json, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }
 }
 

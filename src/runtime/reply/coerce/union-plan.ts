@@ -1,12 +1,12 @@
-import type { TypedContainer } from '../fast-path/typed-container.ts';
 import { OPEN_BRACE } from '../text/characters.ts';
 import { isNothing, isNullWord, isWordForNothing } from '../text/nothing.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
-import { CoercedValue, compareCoerced, isPerfect, isText, nullFor, type CoercionOutcome } from './outcome.ts';
-import { wholeAnswerIn } from './from-composite.ts';
+import type { TypedContainer } from './fast-containers.ts';
+import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';
 import { MISMATCH, PartialValue, Plan } from './plan.ts';
-import { asWritten, nullWord } from './scalar-plans.ts';
+import { nullWord, wholeAnswerIn } from './scalars.ts';
+import type { Reading } from './step-budget.ts';
 
 /** One of several types, or null if `nullable`. */
 export class UnionPlan extends Plan {
@@ -107,29 +107,29 @@ export class UnionPlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (!this.#nullable) return this.#castMember(node);
+  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    if (!this.#nullable) return this.#castMember(node, reading);
     if (node.kind === 'null' && node.text === 'null') return asWritten('null', node);
-    const value = this.#castMember(node);
+    const value = this.#castMember(node, reading);
     if (node.kind === 'null') return value ?? asWritten('null', node);
     // A string in quotes, or the reply as a whole, can be `N/A`; a token in an object or a list means null by it.
-    return value !== undefined && isText(value) && isBareNull(node) ? nullWord(node) : value;
+    return value?.kind === 'text' && isBareNull(node) ? nullWord(node) : value;
   }
 
-  #castMember(node: ReplyNode): CoercedValue | undefined {
+  #castMember(node: ReplyNode, reading: Reading): CoercedValue | undefined {
     let best: CoercedValue | undefined;
     for (const member of this.#members) {
-      const value = member.cast(node);
-      if (value !== undefined && (best === undefined || compareCoerced(value, best) < 0)) best = value;
+      const value = member.cast(node, reading);
+      if (value !== undefined && (best === undefined || compareCost(value.cost, best.cost) < 0)) best = value;
       if (best !== undefined && isPerfect(best)) return best;
     }
     return best;
   }
 
-  protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    const exact = this.cast(node);
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const exact = this.cast(node, reading);
     if (exact !== undefined && (isPerfect(exact) || !this.#hasSeveral(node.kind))) return exact;
-    return this.#bestMatch(node, exact);
+    return this.#bestMatch(node, exact, reading);
   }
 
   /** True if values of several members are lists, or objects: one that needs repairs can suit better than one that does not. */
@@ -139,17 +139,17 @@ export class UnionPlan extends Plan {
   }
 
   /** `exact`: the best value without concessions; with it, only members whose values are of the same kind can be better. */
-  #bestMatch(node: ReplyNode, exact: CoercedValue | undefined): CoercionOutcome {
+  #bestMatch(node: ReplyNode, exact: CoercedValue | undefined, reading: Reading): CoercionOutcome {
     let best: CoercedValue | undefined;
     const errors: CoercionError[] = [];
     const { kind } = node;
     for (const member of this.#members) {
       if (exact !== undefined && !((kind === 'list' || kind === 'object') && member.startsWith(kind))) continue;
-      const outcome = member.coerce(node);
+      const outcome = member.coerce(node, reading);
       if (!outcome.ok) errors.push(outcome);
-      else if (best === undefined || compareCoerced(outcome, best) < 0) best = outcome;
+      else if (best === undefined || compareCost(outcome.cost, best.cost) < 0) best = outcome;
     }
-    if (this.#nullable && best?.marks !== 0 && isNullInstead(node, best)) return nullWord(node);
+    if (this.#nullable && isNullInstead(node, best)) return nullWord(node);
     if (best !== undefined) return best;
     if (!this.#nullable) return unionError(this.#expected, node, errors);
     if (isNullAnswer(node)) return nullWord(node);
@@ -167,39 +167,39 @@ export class UnionPlan extends Plan {
 
   // --- partials ------------------------------------------------------------------------------------------------------
 
-  override affinity(node: ReplyNode, depth = 0): number {
+  override affinity(node: ReplyNode, reading: Reading, depth = 0): number {
     let best = Infinity;
-    for (const member of this.#members) best = Math.min(best, member.affinity(node, depth));
+    for (const member of this.#members) best = Math.min(best, member.affinity(node, reading, depth));
     return best;
   }
 
-  protected override partial(node: ReplyNode): PartialValue {
-    if (node.isScalar) return node.complete ? super.partial(node) : this.#openScalar(node);
-    const member = this.#mostSuitable(node);
-    if (member === undefined) return super.partial(node);
-    if (member.mayBreakAssert() && !(node.complete && member.coerce(node).ok)) return PartialValue.withheld;
-    return member.show(node);
+  protected override partial(node: ReplyNode, reading: Reading): PartialValue {
+    if (node.isScalar) return node.complete ? super.partial(node, reading) : this.#openScalar(node, reading);
+    const member = this.#mostSuitable(node, reading);
+    if (member === undefined) return super.partial(node, reading);
+    if (member.mayBreakAssert() && !(node.complete && member.coerce(node, reading).ok)) return PartialValue.withheld;
+    return member.show(node, reading);
   }
 
   /** Returns the member that suits a list or object best. For an object, that changes only with its own members. */
-  #mostSuitable(node: ReplyNode): Plan | undefined {
-    if (node.kind === 'list') return this.#suitable(node);
+  #mostSuitable(node: ReplyNode, reading: Reading): Plan | undefined {
+    if (node.kind === 'list') return this.#suitable(node, reading);
     const length = node.items.length;
     const isOpen = node.items[length - 1]?.complete === false;
     const choice = node.cached(this.#choiceKey, () => new MemberChoice());
     if (choice.length !== length || choice.isOpen !== isOpen) {
-      choice.member = this.#suitable(node);
+      choice.member = this.#suitable(node, reading);
       choice.length = length;
       choice.isOpen = isOpen;
     }
     return choice.member;
   }
 
-  #suitable(node: ReplyNode): Plan | undefined {
+  #suitable(node: ReplyNode, reading: Reading): Plan | undefined {
     let best: Plan | undefined;
     let score = Infinity;
     for (const member of this.#members) {
-      const affinity = member.affinity(node);
+      const affinity = member.affinity(node, reading);
       if (affinity < score) {
         best = member;
         score = affinity;
@@ -208,13 +208,13 @@ export class UnionPlan extends Plan {
     return score >= MISMATCH && this.takesText ? undefined : best;
   }
 
-  #openScalar(node: ReplyNode): PartialValue {
+  #openScalar(node: ReplyNode, reading: Reading): PartialValue {
     const member = this.#stringMember();
     // It can become null, which is neither an empty list nor an object without values.
     const canBeNull = this.#nullable && member?.takesText !== true;
     if (node.kind === 'bare' && (this.#members.length > 1 || canBeNull)) return PartialValue.withheld;
     const canBeLabel = node.text.length <= this.longestLabel && this.mayBecome(node.text, true);
-    return (canBeLabel ? undefined : member?.show(node)) ?? PartialValue.withheld;
+    return (canBeLabel ? undefined : member?.show(node, reading)) ?? PartialValue.withheld;
   }
 
   /** Returns the member that a growing string will match, as far as its beginning can tell. */
@@ -224,7 +224,7 @@ export class UnionPlan extends Plan {
   }
 }
 
-const NULL = new CoercedValue('null', 0);
+const NULL = new CoercedValue('null');
 
 /** The member that suits an object best, as long as it has these members. */
 class MemberChoice {
@@ -240,7 +240,8 @@ function isBareNull(node: ReplyNode): boolean {
 
 /** True for a word for nothing that no member of the union takes as it is. */
 function isNullInstead(node: ReplyNode, best: CoercedValue | undefined): boolean {
-  return node.kind === 'string' && isWordForNothing(node.text) && (best === undefined || !isText(best));
+  if (best?.kind === 'text' || (best !== undefined && isShaped(best))) return false;
+  return node.kind === 'string' && isWordForNothing(node.text);
 }
 
 /** True for null in an object or list around it: `{"value": null, "confidence": 0.9}`. */

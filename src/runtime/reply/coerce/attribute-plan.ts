@@ -1,11 +1,11 @@
 import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
-import type { TypedContainer } from '../fast-path/typed-container.ts';
 import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
-import { CoercedValue, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
+import type { TypedContainer } from './fast-containers.ts';
+import { addCost, FREE, nullFor, CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { PartialValue, Plan } from './plan.ts';
-import { PARSED_PER_STEP, spend } from './step-budget.ts';
+import { PARSED_PER_STEP, StepBudget, type Reading } from './step-budget.ts';
 
 /** A constraint whose expression is ready to run. */
 export interface RunnableConstraint extends Constraint {
@@ -101,14 +101,14 @@ export class AttributePlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    const value = this.#inner.cast(node);
+  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    const value = this.#inner.cast(node, reading);
     if (value === undefined || this.#violations(value.bare).length > 0) return undefined;
     return this.#wrapped(value);
   }
 
-  protected coerceOnce(node: ReplyNode): CoercionOutcome {
-    const outcome = this.#inner.coerce(node);
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const outcome = this.#inner.coerce(node, reading);
     if (!outcome.ok) return outcome;
     const violations = this.#violations(outcome.bare);
     if (violations.length === 0) return this.#wrapped(outcome);
@@ -143,14 +143,14 @@ export class AttributePlan extends Plan {
     if (!this.isWrapped) return value;
     const flags: Flag[] = [];
     const { json: checks, failed } = this.#runChecks(value.bare, flags);
-    return new CoercedValue(withChecks(value.json, checks), value.score, {
+    return new CoercedValue(withChecks(value.json, checks), {
       bare: value.bare,
       shown: this.#withStateOf(withChecks(value.shown, checks), 'Complete'),
-      marks: value.marks,
+      cost: failed === 0 ? value.cost : addCost(value.cost, { ...FREE, extra: failed }),
+      kind: value.kind,
+      kept: value.kept,
       flags: flags.length === 0 ? value.flags : [...value.flags, ...flags],
       losses: value.losses,
-      extraKeys: value.extraKeys,
-      failedChecks: value.failedChecks + failed,
     });
   }
 
@@ -173,8 +173,8 @@ export class AttributePlan extends Plan {
 
   // --- partials ------------------------------------------------------------------------------------------------------
 
-  override affinity(node: ReplyNode, depth = 0): number {
-    return this.#inner.affinity(node, depth);
+  override affinity(node: ReplyNode, reading: Reading, depth = 0): number {
+    return this.#inner.affinity(node, reading, depth);
   }
 
   override blank(begun: boolean): string {
@@ -182,29 +182,29 @@ export class AttributePlan extends Plan {
     return this.#withStateOf(withChecks(value, this.#noChecks), begun ? 'Incomplete' : 'Pending');
   }
 
-  protected override partial(node: ReplyNode): PartialValue {
-    if (this.#isHidden && node.complete && this.#asserts.length > 0 && !this.coerce(node).ok) {
+  protected override partial(node: ReplyNode, reading: Reading): PartialValue {
+    if (this.#isHidden && node.complete && this.#asserts.length > 0 && !this.coerce(node, reading).ok) {
       return PartialValue.mismatch;
     }
-    const inner = this.#innerPartial(node);
+    const inner = this.#innerPartial(node, reading);
     if (!this.isWrapped || inner === PartialValue.mismatch) return inner;
     const value = inner.json ?? 'null';
-    const json = withChecks(value, node.complete ? this.#partialChecks(node) : this.#noChecks);
+    const json = withChecks(value, node.complete ? this.#partialChecks(node, reading) : this.#noChecks);
     const state = node.complete ? 'Complete' : 'Incomplete';
     return new PartialValue(this.#withStateOf(json, state), inner.allNull || value === 'null');
   }
 
-  #innerPartial(node: ReplyNode): PartialValue {
-    if (!this.#done) return this.#inner.show(node);
+  #innerPartial(node: ReplyNode, reading: Reading): PartialValue {
+    if (!this.#done) return this.#inner.show(node, reading);
     if (!node.complete) return PartialValue.withheld;
-    const outcome = this.#inner.coerce(node);
+    const outcome = this.#inner.coerce(node, reading);
     if (!outcome.ok) return PartialValue.mismatch;
     const isRejected = this.#isOptional && this.#violations(outcome.bare).length > 0;
     return new PartialValue(isRejected ? 'null' : outcome.shown);
   }
 
-  #partialChecks(node: ReplyNode): string | undefined {
-    const outcome = this.#inner.coerce(node);
+  #partialChecks(node: ReplyNode, reading: Reading): string | undefined {
+    const outcome = this.#inner.coerce(node, reading);
     return outcome.ok ? this.#runChecks(outcome.bare, []).json : this.#noChecks;
   }
 
@@ -231,7 +231,7 @@ const NO_VIOLATIONS: readonly Violation[] = [];
 
 /** Parses a value for its constraints. Counts steps: constraints at every level parse a deep value once per level. */
 function parsed(bare: string): unknown {
-  spend(bare.length / PARSED_PER_STEP);
+  StepBudget.reading.spend(bare.length / PARSED_PER_STEP);
   return JSON.parse(bare);
 }
 

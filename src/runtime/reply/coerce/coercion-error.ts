@@ -1,7 +1,6 @@
 import { joinPath } from '../../../base/value-path.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import type { ReplyNode } from '../text/reply-node.ts';
-import { spend } from './step-budget.ts';
 
 /** The violations that one member or one union contributes are bounded by these numbers. */
 const MAX_PER_MEMBER = 100;
@@ -21,7 +20,6 @@ export class CoercionError {
   get violations(): readonly Violation[] {
     if (this.#violations !== undefined) return this.#violations;
     this.#violations = this.#explain();
-    spend(this.#violations.length);
     return this.#violations;
   }
 

@@ -4,28 +4,19 @@ import type { Constraint } from '../../../schema/constraint.ts';
 import type { DefinitionIndex } from '../../../schema/definition-index.ts';
 import type { EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
 import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
-import type { FieldPlan } from './class-fields.ts';
-import { ClassPlan } from './class-plan.ts';
+import { ClassPlan, type FieldPlan } from './class-plan.ts';
 import { coercionError } from './coercion-error.ts';
-import { LabelMatcher, type Label } from './label-matcher.ts';
+import { LabelMatcher, LabelPlan, type Label } from './labels.ts';
 import { ListPlan } from './list-plan.ts';
 import { MapPlan } from './map-plan.ts';
-import { FloatPlan, IntPlan, isAgeName } from './number-plans.ts';
+import { FloatPlan, IntPlan } from './numbers.ts';
 import type { Plan } from './plan.ts';
-import { BoolPlan, LabelPlan, LiteralPlan, MediaPlan, NullPlan, StringPlan } from './scalar-plans.ts';
+import { BoolPlan, LiteralPlan, MediaPlan, NullPlan, StringPlan } from './scalars.ts';
 import { UnionPlan } from './union-plan.ts';
 
-/**
- * Compiles the plan of a type. `name`: the name of its alias, which can label a scalar. Throws if the type refers to a
- * definition that does not exist.
- */
-export function compilePlan(
-  type: Type,
-  definitions: DefinitionIndex,
-  compileCondition: CompileCondition,
-  name?: string,
-): Plan {
-  return new PlanCompiler(definitions, compileCondition).compile(type, name);
+/** Compiles the plan of a type. Throws if the type refers to a definition that does not exist. */
+export function compilePlan(type: Type, definitions: DefinitionIndex, compileCondition: CompileCondition): Plan {
+  return new PlanCompiler(definitions, compileCondition).compile(type);
 }
 
 /** Compiles each class, enum and alias once, so that recursive types refer to themselves. */
@@ -43,21 +34,20 @@ class PlanCompiler {
     this.#compileCondition = compileCondition;
   }
 
-  compile(type: Type, label?: string): Plan {
-    const plan = this.#plan(type, label);
+  compile(type: Type): Plan {
+    const plan = this.#plan(type);
     for (const member of this.#members) member(); // Compiling a member can append others.
     return plan;
   }
 
-  /** `label`: the name of the alias or field, if it can label a scalar of this type. */
-  #plan(type: Type, label = ''): Plan {
-    return shared(this.#known, label + JSON.stringify(type), () => this.#newPlan(type, label));
+  #plan(type: Type): Plan {
+    return shared(this.#known, JSON.stringify(type), () => this.#newPlan(type));
   }
 
-  #newPlan(type: Type, label: string): Plan {
+  #newPlan(type: Type): Plan {
     const attributes = this.#attributes(type);
     const constraints = attributes.constraints.map((constraint) => this.#runnable(constraint, type));
-    const inner = this.#shape(type, undefined, label);
+    const inner = this.#shape(type);
     const plain = constraints.length === 0 && !attributes.done && !attributes.withState;
     return plain ? inner : new AttributePlan(inner, { ...attributes, constraints });
   }
@@ -68,14 +58,14 @@ class PlanCompiler {
   }
 
   /** `alias`: the name of the alias that the shape belongs to. */
-  #shape(type: TypeShape, alias?: string, label = ''): Plan {
+  #shape(type: TypeShape, alias?: string): Plan {
     switch (type.kind) {
       case 'string':
         return new StringPlan();
       case 'int':
-        return new IntPlan(label);
+        return new IntPlan();
       case 'float':
-        return new FloatPlan(label);
+        return new FloatPlan();
       case 'bool':
         return new BoolPlan();
       case 'null':
@@ -95,7 +85,7 @@ class PlanCompiler {
       case 'map':
         return new MapPlan(this.#keys(type.key), this.#member(type.value), alias);
       case 'union':
-        return this.#union(type.members, alias, label);
+        return this.#union(type.members, alias);
     }
   }
 
@@ -120,20 +110,13 @@ class PlanCompiler {
     return [...values.flatMap(enumLabels), ...values.map(({ name }) => ({ text: name, json: JSON.stringify(name) }))];
   }
 
-  #union(types: readonly Type[], alias: string | undefined, label: string): Plan {
+  #union(types: readonly Type[], alias: string | undefined): Plan {
     const members = types.filter((type) => type.kind !== 'null' || type.constraints !== undefined);
     const choices = members.map((member) => this.#choiceOf(member));
     const first = choices.findIndex((choice) => choice !== undefined);
     const plans = members.flatMap((member, index) => {
-      if (choices[index] === undefined) return [this.#plan(member, label)];
-      return index === first
-        ? [
-            choicePlan(
-              choices.filter((choice) => choice !== undefined),
-              label,
-            ),
-          ]
-        : [];
+      if (choices[index] === undefined) return [this.#plan(member)];
+      return index === first ? [choicePlan(choices.filter((choice) => choice !== undefined))] : [];
     });
     return new UnionPlan(plans, members.length < types.length, alias);
   }
@@ -145,7 +128,7 @@ class PlanCompiler {
     if (type.kind !== 'enum') return undefined;
     const { constraints, values } = this.#enumType(type.name);
     if (constraints !== undefined && constraints.length > 0) return undefined;
-    return { name: type.name, isNamed: true, labels: values.filter((value) => !value.skip).flatMap(enumLabels) };
+    return { name: type.name, labels: values.filter((value) => !value.skip).flatMap(enumLabels) };
   }
 
   // --- attributes ----------------------------------------------------------------------------------------------------
@@ -191,7 +174,7 @@ class PlanCompiler {
       nextJsonKey: `,${JSON.stringify(field.name)}:`,
       key,
       writtenKey: `${JSON.stringify(key)}:`,
-      plan: this.#plan(field.type, labelOf(field)),
+      plan: this.#plan(field.type),
       skip: field.skip,
       streamNotNull: field.streamNotNull,
       missing: coercionError(`the required field "${key}" is missing`, field.name),
@@ -201,7 +184,7 @@ class PlanCompiler {
   #enum(name: string): Plan {
     return shared(this.#named, name, () => {
       const { values } = this.#enumType(name);
-      return new LabelPlan(name, values.filter((value) => !value.skip).flatMap(enumLabels), [name]);
+      return new LabelPlan(name, values.filter((value) => !value.skip).flatMap(enumLabels));
     });
   }
 
@@ -221,11 +204,6 @@ class PlanCompiler {
     invariant(alias !== undefined, `alias ${name} is not defined`);
     return alias.type;
   }
-}
-
-/** Returns the name of a field if it affects how the field's numbers are read: a year of birth is not an age. */
-function labelOf({ name }: FieldType): string | undefined {
-  return isAgeName(name) ? name : undefined;
 }
 
 /** Returns the plan under the key, after compiling it on the first call. */
@@ -275,21 +253,19 @@ function literalPlan(value: string | number | boolean): Plan {
 interface Choice {
   /** The values in words. */
   readonly name: string;
-  /** True if the name is that of an enum. */
-  readonly isNamed: boolean;
   readonly labels: readonly Label[];
 }
 
 function literalChoice(value: string): Choice {
   const json = JSON.stringify(value);
-  return { name: json, isNamed: false, labels: [{ text: value, json }] };
+  return { name: json, labels: [{ text: value, json }] };
 }
 
 /** One plan for all enums and string literals of a union, since a label can contain another: "Not guilty" is not `"guilty"`. */
-function choicePlan(choices: readonly Choice[], label = ''): Plan {
+function choicePlan(choices: readonly Choice[]): Plan {
+  const name = choices.map((choice) => choice.name).join(' or ');
   return new LabelPlan(
-    choices.map(({ name }) => name).join(' or '),
+    name,
     choices.flatMap(({ labels }) => labels),
-    [...choices.flatMap(({ name, isNamed }) => (isNamed ? [name] : [])), ...(label === '' ? [] : [label])],
   );
 }

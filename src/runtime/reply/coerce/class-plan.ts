@@ -1,0 +1,582 @@
+import { OPEN_BRACE } from '../text/characters.ts';
+import { isNothing } from '../text/nothing.ts';
+import { HeadedNode, isStripped, stringNode, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
+import { TypedObject } from './fast-containers.ts';
+import { foldCase, foldWords } from './folding.ts';
+import {
+  addCost,
+  compareCost,
+  DEFAULTED,
+  GUESS,
+  guessOf,
+  isShaped,
+  ValueWriter,
+  type CoercedValue,
+  type CoercionOutcome,
+} from './outcome.ts';
+import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import type { Reading } from './step-budget.ts';
+import {
+  asUnwrapped,
+  bestMember,
+  coerceNested,
+  findWrapped,
+  frameAt,
+  isAnswerKey,
+  isCommentaryKey,
+  isDescriptionKey,
+  isSchema,
+  unwrap,
+  type WrappedType,
+} from './wrappers.ts';
+
+/** How one field of a class is read and written. */
+export interface FieldPlan {
+  readonly name: string;
+  /** `"name":` as the output contains it. */
+  readonly jsonKey: string;
+  /** The same after another field. */
+  readonly nextJsonKey: string;
+  /** The key that the model writes. */
+  readonly key: string;
+  /** The same as JSON writes it, with its colon. */
+  readonly writtenKey: string;
+  readonly plan: Plan;
+  readonly skip: boolean;
+  readonly streamNotNull: boolean;
+  /** The error of an object that lacks the field. */
+  readonly missing: CoercionError;
+}
+
+/** An object of a class: fields by their aliases, in declared order. */
+export class ClassPlan extends Plan {
+  readonly name: string;
+  #fields = new ClassFields([]);
+  readonly #affinityKey = {};
+  #mayBreakAssert: boolean | undefined = undefined;
+  /** A partial can hide an object because a field is missing, which only the tolerant parser's tree can tell. */
+  #withholds = false;
+  readonly #wrapped: WrappedType = {
+    read: (node, reading) => this.#read(node, reading),
+    holdersIn: (node) => this.#holdersIn(node),
+  };
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+
+  /** The fields are set after construction, because classes refer to each other. */
+  setFields(fields: readonly FieldPlan[]): void {
+    this.#fields = new ClassFields(fields);
+    this.#withholds = fields.some((field) => field.streamNotNull);
+  }
+
+  override mayBreakAssert(seen?: Set<unknown>): boolean {
+    if (seen === undefined) return (this.#mayBreakAssert ??= this.#reachesAssert(new Set()));
+    return !seen.has(this) && this.#reachesAssert(seen);
+  }
+
+  #reachesAssert(seen: Set<unknown>): boolean {
+    seen.add(this);
+    return this.#fields.all.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
+  }
+
+  override openContainer(bracket: number): TypedObject | undefined {
+    return bracket === OPEN_BRACE && !this.#withholds ? new TypedObject(this.#fields) : undefined;
+  }
+
+  override startsWith(kind: NodeKind): boolean {
+    return kind === 'object';
+  }
+
+  override hasField(key: string): boolean {
+    return this.#fields.positionOf(key) >= 0;
+  }
+
+  // --- values of the type --------------------------------------------------------------------------------------------
+
+  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    if (node.kind !== 'object' || node instanceof HeadedNode) return undefined;
+    const { all, shown } = this.#fields;
+    const values = this.#fields.assign(node, reading);
+    if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return undefined;
+    let writer: ValueWriter | undefined;
+    reading.spend(shown.length);
+    for (const position of shown) {
+      const field = all[position];
+      if (field === undefined) return undefined;
+      const item = values.at(position);
+      const value = item === undefined ? nullFallback(field.plan) : field.plan.cast(item, reading);
+      if (value === undefined) return undefined;
+      writer ??= new ValueWriter(reading, node);
+      addField(writer, field, value);
+    }
+    return this.#finish(writer ?? new ValueWriter(reading, node), node, values, reading);
+  }
+
+  // --- other values --------------------------------------------------------------------------------------------------
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (node.kind === 'object') return this.#fromObject(node, reading);
+    if (node.kind === 'list') return this.#fromList(node, reading);
+    return coerceNested(this, node, reading) ?? this.#implied(node, reading) ?? this.#fromScalar(node, reading);
+  }
+
+  #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (isStripped(node)) return mismatch(this.name, node);
+    const values = this.#fields.assign(node, reading);
+    const framed = values.unknown === 0 ? undefined : this.#inFrame(node, reading);
+    if (framed !== undefined) return framed;
+    const filled = this.#fill(node, values, reading);
+    const framedArguments = values.known === 0 ? filled : this.#ownOrFramed(node, filled, reading);
+    if (framedArguments !== filled && framedArguments.ok) return asUnwrapped(framedArguments);
+    if (filled.ok || !this.#lacksField(values)) return filled;
+    const inner = unwrap(this.#wrapped, node, reading);
+    if (inner !== undefined || values.known > 0) return inner ?? filled;
+    const implied = this.#implied(node, reading);
+    return implied?.ok === true ? implied : filled;
+  }
+
+  /** Finds the object in a tool call or a JSON schema, even if the name of the tool or the type is itself a field. */
+  #inFrame(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
+    const at = isSchema(node) ? node.keys.indexOf('properties') : frameAt(node);
+    if (at < 0 || this.hasField(node.keys[at] ?? '')) return undefined;
+    const inner = unwrap(this.#wrapped, node, reading, at);
+    if (inner !== undefined) return inner;
+    return isSchema(node) ? coercionError(`expected ${this.name}, got a JSON schema`) : undefined;
+  }
+
+  /**
+   * Chooses between `{"name": "save", "arguments": {…}}` as an object of the class, which has fields of these names, and as
+   * a tool call whose arguments are the object.
+   */
+  #ownOrFramed(node: ReplyNode, own: CoercionOutcome, reading: Reading): CoercionOutcome {
+    const at = frameAt(node);
+    const inner = at < 0 ? undefined : findWrapped(this.#wrapped, node, reading, at);
+    if (inner === undefined) return own;
+    const isBetter = !own.ok || !this.hasField(node.keys[at] ?? '') || compareCost(inner.cost, own.cost) < 0;
+    return isBetter ? inner : own;
+  }
+
+  /** True if the object has none of the keys, or lacks a required one. */
+  #lacksField(values: FieldValues): boolean {
+    const { all, shown } = this.#fields;
+    if (values.known === 0) return true;
+    return shown.some((position) => values.at(position) === undefined && all[position]?.plan.fallback() === undefined);
+  }
+
+  /** The value of a wrapper: an object with at least one of the keys. */
+  #read(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    if (node.kind !== 'object' || isSchema(node)) return undefined;
+    const values = this.#fields.assign(node, reading);
+    if (values.known === 0) return undefined;
+    const filled = this.#ownOrFramed(node, this.#fill(node, values, reading), reading);
+    return filled.ok ? filled : undefined;
+  }
+
+  /**
+   * Accepts `person` in `{"person": {…}}` and `arguments` in `{"name": "Person", "arguments": {…}}`, but not for a field:
+   * `{"sections": {"title": …}}` without a title is not a document with the title of its section. An object with other
+   * values of the class lacks fields, and is not a wrapper.
+   */
+  #holdersIn({ keys }: ReplyNode): (key: string) => boolean {
+    const known = keys.filter((key) => this.hasField(key));
+    const isFrame = known.every(isDescriptionKey);
+    return (key) => !this.hasField(key) && (known.length === 0 || (isFrame && isAnswerKey(key)));
+  }
+
+  #fromList(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const member = bestMember(this, node, reading);
+    const implied = this.#implied(node, reading);
+    // To take one of several members as the only field would lose the others.
+    if (implied?.ok !== true) return member.ok && member.isImplied ? mismatch(this.name, node) : member;
+    return member.ok && !member.isImplied ? member : implied;
+  }
+
+  /** Makes the value that of the field, in a class with a single field. A list or object is not the text of a string field. */
+  #implied(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
+    const { all, shown } = this.#fields;
+    const field = all[shown[0] ?? -1];
+    if (field === undefined || shown.length !== 1) return undefined;
+    const outcome = reading.asOnlyMember(node, () => field.plan.coerce(node, reading));
+    if (outcome?.ok !== true) return outcome;
+    if (!outcome.kept || outcome.kind === 'display' || (node.kind === 'list' && outcome.kind === 'text'))
+      return undefined;
+    const writer = new ValueWriter(reading);
+    writer.guessed = GUESS.part;
+    writer.flag('implied-key', field.name);
+    addField(writer, field, outcome);
+    return writer.finish('{', '}');
+  }
+
+  /** Null is an empty object, if no field is required. */
+  #fromScalar(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const filled = node.kind === 'null' ? this.#fill(node, NO_FIELD_VALUES, reading) : undefined;
+    return filled?.ok === true ? filled : mismatch(this.name, node);
+  }
+
+  #fill(node: ReplyNode, values: FieldValues, reading: Reading): CoercionOutcome {
+    const { all, shown } = this.#fields;
+    const headed = this.#fields.takeHeading(node, values, reading);
+    reading.spend(shown.length);
+    const writer = new ValueWriter(reading, node);
+    if (headed !== undefined) writer.flag('heading', headed);
+    let errors: CoercionError[] | undefined;
+    for (const position of shown) {
+      const field = all[position];
+      if (field === undefined) continue;
+      const item = values.at(position);
+      const outcome = item === undefined ? missingField(writer, field) : this.#coerceField(field, item, reading);
+      if (outcome.ok) addField(writer, field, outcome);
+      else if (errors === undefined) errors = [outcome];
+      else errors.push(outcome);
+    }
+    if (errors !== undefined) return memberErrors(errors);
+    const isEmpty = values.known === 0 && shown.length > 0;
+    if (isEmpty && values.unknown > 0)
+      return coercionError(`expected ${this.name}, got an object with none of its keys`);
+    const value = this.#finish(writer, node, values, reading);
+    return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, guessOf(GUESS.empty)) }) : value;
+  }
+
+  /** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
+  #coerceField(field: FieldPlan, item: ReplyNode, reading: Reading): CoercionOutcome {
+    const outcome = field.plan.coerce(item, reading);
+    const isRepeated = item.kind === 'object' && item.items.length === 1 && outcome.ok && outcome.kind === 'display';
+    const [inner] = isRepeated ? item.items : [];
+    // `{"summary": {"summary": "…"}}`: the model wrote the key, or the name of the class, around the object.
+    if (inner?.isScalar === true && this.#fields.all[this.#fields.positionOf(item.keys[0] ?? '')] === field) {
+      return this.#coerceField(field, inner, reading);
+    }
+    return outcome.ok ? outcome : memberError(field.name, outcome);
+  }
+
+  #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
+    writer.extra += values.unknown;
+    if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
+    if (values.unknown > 0) this.#loseUnread(writer, node, values, reading);
+    return writer.finish('{', '}');
+  }
+
+  /** Flags the keys that were not assigned to a field. */
+  #flagLeftOver(writer: ValueWriter, node: ReplyNode, values: FieldValues): void {
+    for (const [at, item] of node.items.entries()) {
+      const key = node.keys[at] ?? '';
+      const position = this.#fields.positionOf(key);
+      if (position < 0) writer.flag('extra-key', key);
+      else if (values.at(position) !== item) writer.flag('duplicate-key', key);
+    }
+  }
+
+  /** Counts the values that fields without a value could have, if only their keys were spelled as declared. */
+  #loseUnread(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): void {
+    const { all, shown } = this.#fields;
+    const missing = shown.filter((position) => values.at(position) === undefined).slice(0, MAX_MISSING);
+    for (const at of missing.length === 0 ? [] : values.unknownAt) {
+      const key = node.keys[at] ?? '';
+      const item = node.items[at];
+      if (item === undefined || isCommentaryKey(key) || isNothing(item)) continue;
+      const index = missing.findIndex((position) => {
+        const plan = all[position]?.plan;
+        return plan !== undefined && (plan.hasField(key) || plan.cast(item, reading) !== undefined);
+      });
+      const [position = -1] = index < 0 ? [] : missing.splice(index, 1);
+      const field = all[position];
+      if (field !== undefined) writer.lose(DEFAULTED, 'unread-key', key, { reason: `${field.name} has no value` });
+    }
+  }
+
+  // --- partials ------------------------------------------------------------------------------------------------------
+
+  override affinity(node: ReplyNode, reading: Reading): number {
+    if (node.kind !== 'object') return Infinity;
+    return node.cached(this.#affinityKey, () => new GrowingAffinity(this.#fields, node)).score(reading);
+  }
+
+  protected override partial(node: ReplyNode, reading: Reading): PartialValue {
+    if (node.kind !== 'object') return super.partial(node, reading);
+    return node.cached(this, () => new GrowingObject(this.#fields, node)).show(reading);
+  }
+}
+
+/** The most fields without a value that are compared with unknown keys. */
+const MAX_MISSING = 24;
+
+function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): void {
+  writer.add(writer.isEmpty ? field.jsonKey : field.nextJsonKey, field.name, value);
+}
+
+/** Returns the value of a field that the object lacks. */
+function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
+  const fallback = field.plan.fallback();
+  if (fallback === undefined) return field.missing;
+  if (fallback.bare !== 'null') writer.flag('defaulted', field.name, 'missing');
+  return fallback;
+}
+
+/** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */
+function nullFallback(plan: Plan): CoercedValue | undefined {
+  const fallback = plan.fallback();
+  return fallback?.bare === 'null' ? fallback : undefined;
+}
+
+// --- the fields of a class -------------------------------------------------------------------------------------------
+
+/** The ways to compare a key with those of the fields, from strict to loose: in another letter case; with other separators or marks. */
+const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim()), foldWords];
+
+/** The characters of a key that are folded in one step. */
+const FOLDED_PER_STEP = 2;
+
+/** The position of a spelling that two fields have in common: it belongs to neither. */
+const SHARED = -1;
+/** The index of a value that is not a member of the object. */
+const NO_INDEX = -1;
+
+/** The fields of a class, and their positions by key. */
+export class ClassFields {
+  readonly all: readonly FieldPlan[];
+  /** The positions of the fields that results show, in declared order. */
+  readonly shown: readonly number[];
+  readonly #exact: ReadonlyMap<string, number>;
+  /** The positions by the folded spellings of the keys, for each of FOLDS. */
+  readonly #folded: readonly ReadonlyMap<string, number>[];
+
+  constructor(fields: readonly FieldPlan[]) {
+    this.all = fields;
+    this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
+    this.#exact = positionsBy(fields, (key) => key, 'first');
+    this.#folded = FOLDS.map((fold) => positionsBy(fields, fold, 'none'));
+  }
+
+  /** Returns the position of the field with the key, or -1. */
+  positionOf(key: string): number {
+    return this.#exact.get(key) ?? this.#foldedPosition(key);
+  }
+
+  #foldedPosition(key: string): number {
+    for (const [at, fold] of FOLDS.entries()) {
+      const position = this.#folded[at]?.get(fold(key));
+      if (position !== undefined) return position;
+    }
+    return -1;
+  }
+
+  /** True if one key of a field is closer to the declared spelling than another key of the same field. */
+  isCloser(key: string, other: string): boolean {
+    return this.#distanceOf(key) < this.#distanceOf(other);
+  }
+
+  #distanceOf(key: string): number {
+    return this.#exact.has(key) ? -1 : FOLDS.findIndex((fold, at) => this.#folded[at]?.has(fold(key)) === true);
+  }
+
+  /** Assigns the members of an object to the fields. */
+  assign(node: ReplyNode, reading: Reading): FieldValues {
+    if (node.items.length === 0) return NO_FIELD_VALUES;
+    const values = new FieldValues();
+    for (let at = 0; at < node.items.length; at += 1) {
+      const key = node.keys[at] ?? '';
+      const exact = this.#exact.get(key);
+      reading.spend(exact === undefined ? FOLDS.length + key.length / FOLDED_PER_STEP : 1);
+      const position = exact ?? this.#foldedPosition(key);
+      const other = values.indexOf(position);
+      if (other === undefined || this.isCloser(key, node.keys[other] ?? '')) values.put(position, at, node.items[at]);
+      else values.addDuplicate();
+    }
+    return values;
+  }
+
+  /**
+   * Takes the heading of an object as the value of its only missing required field; if it has all of these, of its first
+   * field. Returns the name of that field.
+   */
+  takeHeading(node: ReplyNode, values: FieldValues, reading: Reading): string | undefined {
+    if (!(node instanceof HeadedNode) || values.known === 0) return undefined;
+    const missing = this.shown.filter((position) => values.at(position) === undefined);
+    const required = missing.filter((position) => this.all[position]?.plan.fallback() === undefined);
+    const [position = -1] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
+    const item = stringNode(node.heading);
+    const outcome = required.length > 1 ? undefined : this.all[position]?.plan.coerce(item, reading);
+    if (outcome === undefined || !isShaped(outcome)) return undefined;
+    values.put(position, NO_INDEX, item);
+    return this.all[position]?.name;
+  }
+}
+
+/**
+ * Returns the positions of the fields by the spellings of their keys. Skipped fields come last: a key that a shown field has
+ * as well belongs to the shown field. `ofShared`: the field of a spelling that several have.
+ */
+function positionsBy(
+  fields: readonly FieldPlan[],
+  fold: (key: string) => string,
+  ofShared: 'first' | 'none',
+): ReadonlyMap<string, number> {
+  const positions = new Map<string, number>();
+  for (const skip of [false, true]) {
+    for (const [index, field] of fields.entries()) {
+      const spelling = fold(field.key);
+      if (field.skip !== skip || (spelling === '' && ofShared === 'none')) continue;
+      const other = positions.get(spelling);
+      if (other === undefined) positions.set(spelling, index);
+      else if (ofShared === 'none' && fields[other]?.skip === skip) positions.set(spelling, SHARED);
+    }
+  }
+  return positions;
+}
+
+/** The values of one object by field. For repeated fields, the key closest to the declared one counts, then the first. */
+export class FieldValues {
+  /** The number of fields with a value. */
+  known = 0;
+  /** The number of keys that belong to no field. */
+  unknown = 0;
+  #unknownAt: number[] | undefined = undefined;
+  #duplicates = 0;
+  #values: (ReplyNode | undefined)[] | undefined = undefined;
+  /** The indexes of the values in their object. */
+  #indexes: number[] | undefined = undefined;
+
+  /** `index`: the index of the value in its object. */
+  put(position: number, index: number, value: ReplyNode | undefined): void {
+    if (position < 0) {
+      this.unknown += 1;
+      this.#unknownAt ??= [];
+      if (this.#unknownAt.length < MAX_UNKNOWN) this.#unknownAt.push(index);
+      return;
+    }
+    this.#values ??= [];
+    this.#indexes ??= [];
+    if (this.#values[position] === undefined) this.known += 1;
+    else this.#duplicates += 1;
+    this.#values[position] = value;
+    this.#indexes[position] = index;
+  }
+
+  /** The indexes of the first keys that belong to no field. */
+  get unknownAt(): readonly number[] {
+    return this.#unknownAt ?? [];
+  }
+
+  addDuplicate(): void {
+    this.#duplicates += 1;
+  }
+
+  at(position: number): ReplyNode | undefined {
+    return this.#values?.[position];
+  }
+
+  /** Returns the index of a field's value in its object; undefined if the field has none. */
+  indexOf(position: number): number | undefined {
+    return position < 0 ? undefined : this.#indexes?.[position];
+  }
+
+  /** True if some key was not assigned to a field. */
+  get hasLeftOver(): boolean {
+    return this.unknown + this.#duplicates > 0;
+  }
+}
+
+/** The most unknown keys that can be meant for a field. */
+const MAX_UNKNOWN = 24;
+
+const NO_FIELD_VALUES = new FieldValues();
+
+// --- partials ----------------------------------------------------------------------------------------------------------
+
+/** The partials of an object of a class as it grows. Each complete field is written once. */
+class GrowingObject {
+  readonly #fields: ClassFields;
+  readonly #node: ReplyNode;
+  /** The indexes of the values in the object. */
+  readonly #indexes: (number | undefined)[] = [];
+  readonly #finished: (PartialValue | undefined)[] = [];
+  #scanned = 0;
+
+  constructor(fields: ClassFields, node: ReplyNode) {
+    this.#fields = fields;
+    this.#node = node;
+  }
+
+  show(reading: Reading): PartialValue {
+    this.#scan();
+    const { all, shown } = this.#fields;
+    let json = '{';
+    let allNull = true;
+    for (const position of shown) {
+      const field = all[position];
+      if (field === undefined) continue;
+      const partial = this.#finished[position] ?? this.#field(field, position, reading);
+      if (partial === undefined && field.streamNotNull) return PartialValue.withheld;
+      const value = partial?.json ?? field.plan.blank(this.#indexes[position] !== undefined);
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
+      allNull &&= partial === undefined ? isNullBlank(value) : partial.allNull || value === 'null';
+    }
+    return new PartialValue(`${json}}`, allNull);
+  }
+
+  /** Assigns the members that have arrived since the last call. */
+  #scan(): void {
+    const { keys } = this.#node;
+    for (; this.#scanned < keys.length; this.#scanned += 1) {
+      const key = keys[this.#scanned] ?? '';
+      const position = this.#fields.positionOf(key);
+      const other = this.#indexes[position];
+      if (position < 0 || (other !== undefined && !this.#fields.isCloser(key, keys[other] ?? ''))) continue;
+      this.#indexes[position] = this.#scanned;
+      this.#finished[position] = undefined;
+    }
+  }
+
+  /** Returns the partial of a field that has begun; undefined if it shows nothing. */
+  #field(field: FieldPlan, position: number, reading: Reading): PartialValue | undefined {
+    const item = this.#node.items[this.#indexes[position] ?? -1];
+    if (item === undefined) return undefined;
+    const partial = field.plan.show(item, reading);
+    if (partial.json === undefined || (partial.allNull && field.streamNotNull)) return undefined;
+    if (!item.complete) return partial;
+    item.forget();
+    this.#finished[position] = partial;
+    return partial;
+  }
+}
+
+/** Null, or null in the wrappers of `@check` and `@stream.with_state`. */
+function isNullBlank(json: string): boolean {
+  return json === 'null' || json.startsWith('{"value":null,') || json.startsWith('{"value":{"value":null,');
+}
+
+/** Unions compare objects with classes by this many keys; more would not change the result. */
+const MAX_COMPARED_KEYS = 50;
+
+/** The affinity of an object to a class as it grows. Each complete member is compared once. */
+class GrowingAffinity {
+  readonly #fields: ClassFields;
+  readonly #node: ReplyNode;
+  #settled = 0;
+  #compared = 0;
+
+  constructor(fields: ClassFields, node: ReplyNode) {
+    this.#fields = fields;
+    this.#node = node;
+  }
+
+  score(reading: Reading): number {
+    const { items } = this.#node;
+    const limit = Math.min(items.length, MAX_COMPARED_KEYS);
+    for (; this.#compared < limit && items[this.#compared]?.complete === true; this.#compared += 1) {
+      this.#settled += this.#costOf(this.#compared, reading);
+    }
+    return this.#compared < limit ? this.#settled + this.#costOf(limit - 1, reading) : this.#settled;
+  }
+
+  #costOf(index: number, reading: Reading): number {
+    const field = this.#fields.all[this.#fields.positionOf(this.#node.keys[index] ?? '')];
+    const item = this.#node.items[index];
+    if (field === undefined || item === undefined) return 1;
+    return item.complete && item.items.length === 0 && !field.plan.coerce(item, reading).ok ? MISMATCH : 0;
+  }
+}

@@ -1,0 +1,294 @@
+import { COMMON_WORDS, SET_OFF } from '../phrases.ts';
+import { DOUBLE_QUOTE } from '../text/characters.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+import { answerInText, type Hit } from './answer-in-text.ts';
+import { coercionError, mismatch } from './coercion-error.ts';
+import { foldAccents, foldCase, foldPunctuation, foldWords } from './folding.ts';
+import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome } from './outcome.ts';
+import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
+import type { Reading } from './step-budget.ts';
+
+/** A string that represents one value of an enum, or one literal. */
+export interface Label {
+  readonly text: string;
+  /** The JSON text of the value. */
+  readonly json: string;
+}
+
+export type LabelMatch =
+  | { readonly kind: 'match'; readonly json: string; readonly weight: number; readonly flags: readonly string[] }
+  | { readonly kind: 'ambiguous'; readonly labels: readonly string[] }
+  | { readonly kind: 'none' };
+
+const NONE: LabelMatch = { kind: 'none' };
+
+/** The ways to compare a string with a label, from strict to loose, with their flags. */
+const FOLDS: readonly (readonly [fold: (text: string) => string, flag: string])[] = [
+  [foldAccents, 'accents'],
+  [foldCase, 'letter-case'],
+  [foldWords, 'punctuation'],
+  [foldPunctuation, 'punctuation'],
+];
+
+/** A string that is longer than the longest label by more than this is not a label with marks around it. */
+const MAX_LONGER = 100;
+
+/** `!SPAM`, as in a program. */
+const NEGATED = /^[!¬]\s*[\p{L}_]/u;
+
+/**
+ * Finds the label that a string means: first as the whole string, from the strictest to the loosest fold, then as words
+ * inside the string. A spelling that several values have in common belongs to none of them. Tables that depend only on
+ * the labels are created on first use.
+ */
+export class LabelMatcher {
+  readonly longest: number;
+  readonly #labels: readonly Label[];
+  readonly #exact = new Map<string, string>();
+  /** The values by the folded spellings of their labels, for each of FOLDS. */
+  readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
+  #words: LabelTrie | undefined = undefined;
+
+  constructor(labels: readonly Label[]) {
+    this.#labels = labels;
+    this.longest = labels.reduce((longest, { text }) => Math.max(longest, text.length), 0);
+    for (const { text, json } of labels) if (!this.#exact.has(text)) this.#exact.set(text, json);
+  }
+
+  /** Returns the value whose label is exactly this string. */
+  exact(text: string): string | undefined {
+    return this.#exact.get(text);
+  }
+
+  /** True if a label begins with the text. */
+  mayBecome(text: string): boolean {
+    return this.#labels.some((label) => label.text.startsWith(text));
+  }
+
+  match(raw: string, reading: Reading): LabelMatch {
+    reading.spend(1 + raw.length);
+    const text = raw.trim();
+    if (NEGATED.test(text)) return NONE;
+    const whole = this.whole(text);
+    return whole.kind === 'none' ? this.#insideOf(text, reading) : whole;
+  }
+
+  /** Compares the labels with the whole string. */
+  whole(text: string): LabelMatch {
+    const json = this.exact(text);
+    if (json !== undefined) return { kind: 'match', json, weight: 0, flags: [] };
+    if (text.length > MAX_LONGER + 2 * this.longest) return NONE;
+    for (const [index, [fold, flag]] of FOLDS.entries()) {
+      const [first, ...others] = this.#foldedLabels(index, fold).get(fold(text)) ?? [];
+      if (first === undefined) continue;
+      return others.length > 0
+        ? { kind: 'ambiguous', labels: [first, ...others] }
+        : { kind: 'match', json: first, weight: GUESS.spelling, flags: [flag] };
+    }
+    return NONE;
+  }
+
+  #foldedLabels(index: number, fold: (text: string) => string): ReadonlyMap<string, readonly string[]> {
+    const known = this.#folded[index];
+    if (known !== undefined) return known;
+    const values = new Map<string, readonly string[]>();
+    for (const { text, json } of this.#labels) {
+      const folded = fold(text);
+      const others = values.get(folded) ?? [];
+      if (folded !== '' && !others.includes(json)) values.set(folded, [...others, json]);
+    }
+    this.#folded[index] = values;
+    return values;
+  }
+
+  /** Finds labels inside the text, as whole words. */
+  #insideOf(text: string, reading: Reading): LabelMatch {
+    const words = (this.#words ??= new LabelTrie(this.#labels));
+    const answer = answerInText(text, (part) => words.find(part, reading));
+    if (answer.kind === 'none') return NONE;
+    if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
+    const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];
+    return { kind: 'match', json: answer.json, weight: GUESS.scalar, flags };
+  }
+}
+
+// --- labels inside a text --------------------------------------------------------------------------------------------
+
+/** Words, split where letters change to capitals or digits; one character of a script without spaces. */
+const WORD =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|[\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{N}+/gu;
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** The marks that can be between two words of a label, and those that belong to the end of one: `C#`, `A-`. */
+const GAP = /^[\s_\-./\\]{0,3}$/u;
+const TAIL = /[+#*-]+$/u;
+
+interface Word {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+function wordsOf(text: string): readonly Word[] {
+  return [...text.matchAll(WORD)].map((word) => ({
+    text: foldCase(word[0]),
+    from: word.index,
+    to: word.index + word[0].length,
+  }));
+}
+
+interface TrieNode {
+  readonly next: Map<string, TrieNode>;
+  /** The labels that end here. */
+  readonly ends: { readonly label: Label; readonly tail: string }[];
+}
+
+/** The words of labels. The longest label at a place counts: `Not guilty` is not `guilty`. */
+class LabelTrie {
+  readonly #root: TrieNode = { next: new Map(), ends: [] };
+
+  constructor(labels: readonly Label[]) {
+    for (const label of labels) this.#add(label);
+  }
+
+  #add(label: Label): void {
+    const text = label.text.trim();
+    const words = wordsOf(text);
+    // `-1` and `+` are found only as a whole.
+    if (words.length === 0 || /^[-+]/u.test(text)) return;
+    let node = this.#root;
+    for (const word of words) {
+      const next = node.next.get(word.text) ?? { next: new Map<string, TrieNode>(), ends: [] };
+      node.next.set(word.text, next);
+      node = next;
+    }
+    node.ends.push({ label, tail: TAIL.exec(text)?.[0] ?? '' });
+  }
+
+  find(text: string, reading: Reading): readonly Hit[] {
+    reading.spend(text.length);
+    const words = wordsOf(text);
+    const hits: Hit[] = [];
+    for (let at = 0; at < words.length;) {
+      const found = this.#longestAt(text, words, at, reading);
+      hits.push(...found.hits);
+      at = found.hits.length === 0 ? at + 1 : found.next;
+    }
+    return hits;
+  }
+
+  #longestAt(
+    text: string,
+    words: readonly Word[],
+    start: number,
+    reading: Reading,
+  ): { hits: readonly Hit[]; next: number } {
+    let hits: readonly Hit[] = [];
+    let next = start;
+    let node: TrieNode | undefined = this.#root;
+    for (let at = start; at < words.length; at += 1) {
+      const [before, word] = [words[at - 1], words[at]];
+      if (word === undefined || (at > start && !GAP.test(text.slice(before?.to, word.from)))) break;
+      node = node.next.get(word.text);
+      if (node === undefined) break;
+      reading.spend(1);
+      const ended = hitsOf(text, { from: words[start]?.from ?? 0, to: word.to }, node.ends);
+      if (ended.length > 0) [hits, next] = [ended, at + 1];
+    }
+    return { hits, next };
+  }
+}
+
+function hitsOf(text: string, { from, to }: Pick<Word, 'from' | 'to'>, ends: TrieNode['ends']): readonly Hit[] {
+  if (ends.length === 0 || !beginsWord(text, from)) return [];
+  const tail = TAIL_AHEAD.exec(text.slice(to, to + MAX_TAIL))?.[0] ?? '';
+  const meant = ends.filter((end) => (end.tail === '' ? tail === '' || !SIGNED.test(tail) : tail.startsWith(end.tail)));
+  return meant.flatMap(({ label, tail: own }) => {
+    const hit = { from, to: to + own.length, json: label.json };
+    return endsWord(text, hit.to) && isAnswerWord(text, hit, label.text.trim()) ? [hit] : [];
+  });
+}
+
+const MAX_TAIL = 8;
+const TAIL_AHEAD = /^[+#*-]+/u;
+/** Signs directly after a word that make it another name: `C#`, `A+`. */
+const SIGNED = /^[+#]/u;
+
+/** False inside a word or number, or behind a hyphen. */
+function beginsWord(text: string, from: number): boolean {
+  if (UNSPACED.test(text.charAt(from))) return true;
+  const before = text.slice(Math.max(0, from - 2), from);
+  // In `-5` and `1.5`, the digit is a part of another number.
+  if (/\p{N}/u.test(text.charAt(from)) && /[-−]$|\p{N}[.,]$/u.test(before)) return false;
+  return !/(?:[\p{L}\p{N}_]|[\p{L}\p{N}]-)$/u.test(before);
+}
+
+function endsWord(text: string, to: number): boolean {
+  if (UNSPACED.test(text.charAt(to - 1))) return true;
+  return !/^(?:[\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L})/u.test(text.slice(to, to + 3));
+}
+
+/** False for a common word in the middle of a sentence, such as `no` in `no doubt`. */
+function isAnswerWord(text: string, { from, to }: Hit, label: string): boolean {
+  const written = text.slice(from, to);
+  const isShort = label.length === 1;
+  if (isShort && (written !== label || /^[.,]\d/u.test(text.slice(to, to + 2)))) return false;
+  const isCapital = isShort && label !== 'A' && label !== 'I' && label !== label.toLowerCase();
+  const isDigit = isShort && /\p{N}/u.test(label);
+  if (isCapital || isDigit || !(isShort || COMMON_WORDS.has(written.toLowerCase()))) return true;
+  if (written === label && label.length > 1 && label === label.toUpperCase()) return true;
+  return INTRODUCED.test(text.slice(Math.max(0, from - 3), from)) && SET_OFF.test(text.slice(to, to + 5));
+}
+
+const INTRODUCED = /(?:^|[.,:;!?\n([{>=|"'`*-])\s*$/u;
+
+// --- the plan --------------------------------------------------------------------------------------------------------
+
+/** An enum, or the string literals of a union: one of a list of values, each with its labels. */
+export class LabelPlan extends DonePlan {
+  readonly name: string;
+  override readonly longestLabel: number;
+  readonly #matcher: LabelMatcher;
+
+  constructor(name: string, labels: readonly Label[]) {
+    super();
+    this.name = name;
+    this.#matcher = new LabelMatcher(labels);
+    this.longestLabel = this.#matcher.longest;
+  }
+
+  override mayBecome(text: string): boolean {
+    return this.#matcher.mayBecome(text);
+  }
+
+  override exact(source: string): string | undefined {
+    if (source.charCodeAt(0) !== DOUBLE_QUOTE || source.includes('\\')) return undefined;
+    return this.#matcher.exact(source.slice(1, -1));
+  }
+
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+    // A label can be spelled like a word for null.
+    if (node.kind !== 'string' && !(node.kind === 'null' && node.text !== 'null')) return undefined;
+    const json = this.#matcher.exact(node.text);
+    return json === undefined ? undefined : asWritten(json, node);
+  }
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const exact = this.cast(node, reading);
+    if (exact !== undefined) return exact;
+    // `None` can be a value in another letter case.
+    const isNull = node.kind === 'null' && (node.text === 'null' || this.#matcher.whole(node.text).kind === 'none');
+    if (isNull) return coercionError(`expected ${this.name}, got null`);
+    return node.isScalar ? this.#match(node, reading) : fromComposite(this, node, reading);
+  }
+
+  #match(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const match = this.#matcher.match(node.text, reading);
+    if (match.kind === 'ambiguous') {
+      const values = match.labels.join(', ');
+      return coercionError(`expected ${this.name}, got a string that matches several values: ${values}`);
+    }
+    if (match.kind === 'none') return mismatch(this.name, node);
+    const flags = match.flags.flatMap((flag) => valueFlags(flag, node));
+    return new CoercedValue(match.json, { cost: guessOf(match.weight), flags });
+  }
+}

@@ -1,0 +1,251 @@
+import { NO_LOSSES } from '../reply-parser.ts';
+import { OPEN_BRACE } from '../text/characters.ts';
+import { isNothing } from '../text/nothing.ts';
+import { isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import {
+  coercionError,
+  emptiedError,
+  MAX_ERRORS,
+  memberError,
+  mismatch,
+  type CoercionError,
+} from './coercion-error.ts';
+import { TypedMap } from './fast-containers.ts';
+import type { LabelMatch, LabelMatcher } from './labels.ts';
+import { GrowingMembers } from './members.ts';
+import { CoercedValue, DROPPED, emptyForNothing, GUESS, ValueWriter, type CoercionOutcome } from './outcome.ts';
+import { PartialValue, Plan } from './plan.ts';
+import type { Reading } from './step-budget.ts';
+import {
+  asOneOf,
+  coerceNested,
+  frameAt,
+  isAnswerKey,
+  isDescriptionKey,
+  isSchema,
+  unwrap,
+  type WrappedType,
+} from './wrappers.ts';
+
+/**
+ * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
+ * not match are dropped. Of several entries with the same key, the first one stays.
+ */
+export class MapPlan extends Plan {
+  readonly name: string;
+  readonly #keys: LabelMatcher | undefined;
+  readonly #value: () => Plan;
+  readonly #wrapped: WrappedType = {
+    read: (node, reading) => this.#read(node, reading),
+    holdersIn: (node, reading) => this.#holdersIn(node, reading),
+  };
+
+  /**
+   * `keys`: the keys of the type; undefined for strings. `value` is a function, because types can be recursive.
+   * `name`: the name of the alias of the map.
+   */
+  constructor(keys: LabelMatcher | undefined, value: () => Plan, name = 'a map') {
+    super();
+    this.#keys = keys;
+    this.#value = value;
+    this.name = name;
+  }
+
+  get value(): Plan {
+    return this.#value();
+  }
+
+  exactKey(key: string): string | undefined {
+    return this.#keys === undefined ? JSON.stringify(key) : this.#keys.exact(key);
+  }
+
+  /** Finds the key that the model means, even in another letter case, with accents or with punctuation. The whole key has to match. */
+  #matchKey(key: string): LabelMatch {
+    const json = this.exactKey(key);
+    if (json !== undefined) return { kind: 'match', json, weight: 0, flags: [] };
+    return this.#keys?.whole(key.trim()) ?? { kind: 'none' };
+  }
+
+  #keyText(key: string): string | undefined {
+    const match = this.#matchKey(key);
+    return match.kind === 'match' ? match.json : undefined;
+  }
+
+  override openContainer(bracket: number): TypedMap | undefined {
+    return bracket === OPEN_BRACE ? new TypedMap(this) : undefined;
+  }
+
+  override fallback(): CoercedValue | undefined {
+    return MISSING;
+  }
+
+  override startsWith(kind: NodeKind): boolean {
+    return kind === 'object';
+  }
+
+  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    if (node.kind !== 'object' || isStripped(node)) return undefined;
+    const writer = new ValueWriter(reading, node);
+    const seen = new Map<string, string>();
+    for (const [index, item] of node.items.entries()) {
+      const key = node.keys[index] ?? '';
+      const json = this.exactKey(key);
+      const value = json === undefined ? undefined : this.value.cast(item, reading);
+      if (json === undefined || value === undefined) return undefined;
+      addEntry(writer, seen, { key, json, value });
+    }
+    return writer.finish('{', '}', true);
+  }
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (node.kind === 'object') return this.#fromObject(node, reading);
+    if (node.kind === 'list' && node.items.length > 0) return this.#fromList(node, reading);
+    return coerceNested(this, node, reading) ?? (isNothing(node) ? EMPTY_FOR_NOTHING : mismatch('a map', node));
+  }
+
+  #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const at = frameAt(node);
+    const framed = at < 0 ? undefined : unwrap(this.#wrapped, node, reading, at);
+    if (framed !== undefined) return framed;
+    const isData = !isSchema(node);
+    const outcome = isData ? this.#fromEntries(node, reading) : coercionError('expected a map, got a JSON schema');
+    if (isWhole(outcome) && !this.#isWrapper(node, reading)) return outcome;
+    return unwrap(this.#wrapped, node, reading) ?? outcome;
+  }
+
+  /** Handles a list of one map. */
+  #fromList(list: ReplyNode, reading: Reading): CoercionOutcome {
+    const [only] = list.items;
+    if (list.items.length !== 1 || only?.kind !== 'object') return mismatch('a map', list);
+    const outcome = this.coerce(only, reading);
+    return outcome.ok ? asOneOf(list, outcome, GUESS.shape) : outcome;
+  }
+
+  #fromEntries(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (isStripped(node)) return mismatch('a map', node);
+    const writer = new ValueWriter(reading, node);
+    const seen = new Map<string, string>();
+    const errors: CoercionError[] = [];
+    const exact = this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
+    for (const [index, item] of node.items.entries()) {
+      const key = node.keys[index] ?? '';
+      // Another spelling of a key that the object also has as declared.
+      if (exact !== undefined && this.exactKey(key) === undefined && exact.has(this.#keyText(key) ?? '')) {
+        writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
+        continue;
+      }
+      const outcome = this.#coerceEntry(writer, seen, key, item, reading);
+      if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
+    }
+    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', true);
+  }
+
+  #coerceEntry(
+    writer: ValueWriter,
+    seen: Map<string, string>,
+    key: string,
+    item: ReplyNode,
+    reading: Reading,
+  ): CoercionOutcome {
+    const match = this.#matchKey(key);
+    const outcome = match.kind === 'match' ? this.value.coerce(item, reading) : unknownKey(key);
+    if (match.kind === 'match' && outcome.ok) {
+      writer.guessed += match.weight;
+      for (const flag of match.flags) writer.flag(flag, key);
+      addEntry(writer, seen, { key, json: match.json, value: outcome });
+    } else if (!outcome.ok) writer.lose(DROPPED, 'dropped-item', key, outcome);
+    return outcome;
+  }
+
+  // --- wrappers --------------------------------------------------------------------------------------------------------
+
+  /** True for an object with an entry that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
+  #isWrapper(node: ReplyNode, reading: Reading): boolean {
+    const { keys, items } = node;
+    return items.some((item, at) => {
+      const key = keys[at] ?? '';
+      const isData =
+        isAnswerKey(key) ||
+        (keys.length === 1 ? !isValue(item) : keys.every((other) => other === key || isDescriptionKey(other)));
+      return item.kind === 'object' && isData && this.#isDoubtful(this.value.coerce(item, reading));
+    });
+  }
+
+  /** True for a value that the map can take, but that the model wrote in another shape. */
+  #isDoubtful(outcome: CoercionOutcome): boolean {
+    return !outcome.ok || outcome.kind === 'display' || outcome.cost.guessed >= GUESS.shape;
+  }
+
+  #read(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    const isValue = node.kind === 'object' && !isSchema(node) && frameAt(node) < 0;
+    const outcome = isValue ? this.#fromEntries(node, reading) : undefined;
+    return outcome !== undefined && isWhole(outcome) && !this.#isWrapper(node, reading) ? outcome : undefined;
+  }
+
+  /** An object is a wrapper if none of its other members can be an entry of the map. */
+  #holdersIn(node: ReplyNode, reading: Reading): (key: string) => boolean {
+    const hasEntry = node.items.some((item, at) => {
+      const key = node.keys[at] ?? '';
+      if (isDescriptionKey(key) || this.#keyText(key) === undefined) return false;
+      return !this.#isDoubtful(this.value.coerce(item, reading));
+    });
+    return (key) => !hasEntry && !isDescriptionKey(key);
+  }
+
+  // --- partials ------------------------------------------------------------------------------------------------------
+
+  override blank(_begun: boolean): string {
+    return '{}';
+  }
+
+  override affinity(node: ReplyNode): number {
+    return node.kind === 'object' ? 0 : Infinity;
+  }
+
+  protected override partial(node: ReplyNode, reading: Reading): PartialValue {
+    if (node.kind !== 'object') return super.partial(node, reading);
+    if (node.items.length === 0) return EMPTY;
+    return node.cached(this, () => new GrowingMembers(this.value, node, (key) => this.#keyText(key))).show(reading);
+  }
+}
+
+const EMPTY = new PartialValue('{}');
+
+/** The value of a missing field. */
+const MISSING = new CoercedValue('{}');
+
+/** The empty map for a word for nothing. */
+const EMPTY_FOR_NOTHING = emptyForNothing('{}');
+
+/** True for an object around a single value, such as `{"count": 1}`. */
+function isValue({ keys: [key = '', ...others] }: ReplyNode): boolean {
+  return others.length === 0 && (isAnswerKey(key) || isDescriptionKey(key));
+}
+
+/** True for a map that drops no entry. */
+function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
+  return outcome.ok && outcome.losses === NO_LOSSES;
+}
+
+interface Entry {
+  readonly key: string;
+  /** The JSON text of the key. */
+  readonly json: string;
+  readonly value: CoercedValue;
+}
+
+/** `seen`: the JSON texts of the values so far, by the JSON texts of their keys. */
+function addEntry(writer: ValueWriter, seen: Map<string, string>, { key, json, value }: Entry): void {
+  const first = seen.get(json);
+  if (first === undefined) {
+    writer.add(seen.size === 0 ? `${json}:` : `,${json}:`, key, value);
+    seen.set(json, value.json);
+  } else if (first === value.json) writer.flag('duplicate-key', key);
+  else writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
+}
+
+const OTHER_VALUE = { reason: 'the map has another value for the key' };
+
+function unknownKey(key: string): CoercionError {
+  return coercionError(`${JSON.stringify(key)} is not a key of the map`);
+}

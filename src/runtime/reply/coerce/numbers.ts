@@ -1,0 +1,313 @@
+import { LARGE_INT } from '../reply-parser.ts';
+import { SCALE_WORD } from '../phrases.ts';
+import { isJsonNumber, jsonNumberOf } from '../text/json-number.ts';
+import type { ReplyNode } from '../text/reply-node.ts';
+import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
+import { coercionError, describeValue, mismatch } from './coercion-error.ts';
+import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome, type Flag } from './outcome.ts';
+import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
+import type { Reading } from './step-budget.ts';
+
+/** The beginning of a number. */
+const BEGUN = /^[+\-−]?(?:[\d_]*\.?\d*(?:[eE][+-]?\d*)?|0[xX][\da-fA-F]*)$/u;
+
+abstract class NumberPlan extends DonePlan {
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return !quoted && BEGUN.test(text);
+  }
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (node.kind === 'number') return this.fromNumber(node, reading);
+    if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node, reading);
+    return fromComposite(this, node, reading);
+  }
+
+  #fromText(node: ReplyNode, reading: Reading): CoercionOutcome {
+    reading.spend(node.text.length);
+    const found = findNumber(node.text, { decimals: this.decimals, quoted: node.quoted });
+    if (found === undefined) return mismatch(this.name, node);
+    const json = this.format(found.text);
+    if (json === undefined)
+      return this.decimals || isInteger(found.text) ? tooLarge(this.name, node) : mismatch(this.name, node);
+    const flags = [...valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node), ...this.flagsOf(json)];
+    if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
+    return new CoercedValue(json, { cost: guessOf(found.exact ? GUESS.spelling : GUESS.scalar), flags });
+  }
+
+  /** Returns the flags of a number in a string. */
+  protected flagsOf(_json: string): readonly Flag[] {
+    return [];
+  }
+
+  /** True if the type has decimals. */
+  protected abstract readonly decimals: boolean;
+  protected abstract fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome;
+  /** Returns the JSON text of a number, given as JSON; undefined if the type cannot hold it. */
+  protected abstract format(number: string): string | undefined;
+}
+
+/** Returns a number as JSON writes it. */
+function numberText(node: ReplyNode): string {
+  return jsonNumberOf(node.text) ?? node.text;
+}
+
+export class IntPlan extends NumberPlan {
+  readonly name = 'int';
+  protected readonly decimals = false;
+
+  override exact(source: string): string | undefined {
+    return isJsonNumber(source) && isInteger(source) && isExact(source) ? integerText(source) : undefined;
+  }
+
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+    const text = node.kind === 'number' ? numberText(node) : '';
+    if (text === '' || !isInteger(text)) return undefined;
+    if (isExact(text)) return asWritten(integerText(text), node);
+    return isLong(text) ? new CoercedValue(text, { flags: intFlags(text) }) : undefined;
+  }
+
+  protected fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const text = numberText(node);
+    if (isInteger(text)) return this.cast(node, reading) ?? tooLarge('int', node);
+    const json = integerOf(Number(text));
+    if (json === undefined) return tooLarge('int', node);
+    if (Number.isInteger(Number(text))) return new CoercedValue(json);
+    return new CoercedValue(json, { cost: guessOf(GUESS.spelling), flags: valueFlags('rounded', node) });
+  }
+
+  protected override flagsOf(json: string): readonly Flag[] {
+    return intFlags(json);
+  }
+
+  /** The decimals of a number in a string are not dropped. */
+  protected format(number: string): string | undefined {
+    if (!isInteger(number)) return Number.isInteger(Number(number)) ? integerOf(Number(number)) : undefined;
+    return isLong(number) ? integerText(number) : undefined;
+  }
+}
+
+function tooLarge(type: string, node: ReplyNode): CoercionOutcome {
+  return coercionError(`expected ${type}, got ${describeValue(node)}, which is too large`);
+}
+
+/** Flags an integer that is exact only as digits. */
+function intFlags(digits: string): readonly Flag[] {
+  return isExact(digits) ? [] : [{ flag: LARGE_INT, path: '', detail: digits }];
+}
+
+export class FloatPlan extends NumberPlan {
+  readonly name = 'float';
+  protected readonly decimals = true;
+
+  override exact(source: string): string | undefined {
+    // In a union with int, a long integer is flagged, which only the tolerant parser does.
+    if (!isJsonNumber(source) || (isInteger(source) && !isExact(source))) return undefined;
+    return this.format(source);
+  }
+
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+    const json = node.kind === 'number' ? this.format(numberText(node)) : undefined;
+    return json === undefined ? undefined : asWritten(json, node);
+  }
+
+  protected fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome {
+    return this.cast(node, reading) ?? tooLarge('float', node);
+  }
+
+  protected format(number: string): string | undefined {
+    return Number.isFinite(Number(number)) ? floatText(number) : undefined;
+  }
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+/** True for a number without a point and an exponent. */
+function isInteger(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at) | 32;
+    if (code === 46 || code === SMALL_E) return false;
+  }
+  return true;
+}
+
+function integerText(text: string): string {
+  return text === '-0' ? '0' : text;
+}
+
+/** Rounds a number to an integer; undefined if a float cannot distinguish it from its neighbours. */
+function integerOf(value: number): string | undefined {
+  // Halves are rounded away from zero.
+  const rounded = value < 0 ? -Math.round(-value) : Math.round(value);
+  return Number.isSafeInteger(rounded) ? String(rounded + 0) : undefined;
+}
+
+/** True for an integer that is exact as a float. */
+function isExact(digits: string): boolean {
+  return digits.length <= 15 || Number.isSafeInteger(Number(digits));
+}
+
+/** True for an integer of at most 64 bits, which JSON keeps exactly. */
+function isLong(digits: string): boolean {
+  return digits.length <= 18 || (digits.length <= 20 && BigInt.asIntN(64, BigInt(digits)) === BigInt(digits));
+}
+
+function floatText(text: string): string {
+  if (isInteger(text)) return integerText(text);
+  return isShortest(text) ? text : JSON.stringify(Number(text));
+}
+
+/** True for most decimals that JSON.stringify writes in the same way, which this test finds out at little cost. */
+function isShortest(text: string): boolean {
+  if (text.length > 16 || text.endsWith('0')) return false;
+  const start = text.startsWith('-') ? 1 : 0;
+  if (text.charCodeAt(start) === ZERO && text.charCodeAt(start + 2) === ZERO) return false;
+  for (let at = start; at < text.length; at += 1) if ((text.charCodeAt(at) | 32) === SMALL_E) return false;
+  return true;
+}
+
+const ZERO = 48;
+const SMALL_E = 101;
+
+// --- numbers in strings ------------------------------------------------------------------------------------------------
+
+interface FoundNumber {
+  /** The number as JSON writes it. An integer can have more digits than a float holds. */
+  readonly text: string;
+  /** True if the string contains only the number. */
+  readonly exact: boolean;
+  /** True if its place singles the number out among others. */
+  readonly cued: boolean;
+}
+
+interface NumberContext {
+  /** True if the type has decimals. */
+  readonly decimals: boolean;
+  /** True for a string in quotes, whose commas do not separate members. */
+  readonly quoted: boolean;
+}
+
+/** No string that is a number as a whole has more characters. */
+const MAX_WHOLE = 1000;
+/** As an integer, `1.200` can be 1200 or 1. */
+const POINT_OR_COMMA = /^[+-]?[1-9]\d{0,2}\.\d{3}$/u;
+/** A list is not one number. */
+const LIST = /^\[[^\]]*,[^\]]*\]$/u;
+const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
+/** A dash as the sign of the first number; with a space before it, only if nothing but a unit follows. */
+const LONG_MINUS = /^[–‒—−﹣－](?:(?=[$€£]?[\d.])|\s(?=[$€£]?\.?\d[\d.,]*(?:\s?[%€$£]|\s?°\s?[CFK]?)?\s*$))/u;
+/** An amount in parentheses, as accountants write negative ones. */
+const IN_PARENTHESES = /^\(([$€£¥₹]?\s?[\d.,]*[.,][\d.,]*)\)$/u;
+/** A decimal comma, which is not the one of a group of thousands; without quotes, `1,5` can be two members. */
+const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))(?:\s[\p{L}°]{1,20})?$/u;
+const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
+
+/** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
+function findNumber(raw: string, context: NumberContext): FoundNumber | undefined {
+  const text = raw.length > MAX_WHOLE ? '' : wholeText(raw);
+  const whole = text === '' ? undefined : wholeNumber(text, context);
+  if (whole !== undefined) return { ...whole, cued: false };
+  if ((!context.decimals && POINT_OR_COMMA.test(text)) || LIST.test(text)) return undefined;
+  const answer = answerInText(text === '' ? raw : text, (part) => numbersIn(part, context));
+  if (answer.kind !== 'answer' || (!context.decimals && POINT_OR_COMMA.test(answer.json))) return undefined;
+  return { text: answer.json, exact: false, cued: answer.cued };
+}
+
+/** Returns a text without the marks around it, in ASCII digits, and with a hyphen as the sign. */
+function wholeText(raw: string): string {
+  const text = raw
+    .trim()
+    .replace(/,+$/u, '')
+    .replace(/^(\*\*|__|\*|_|`)([^]*)\1$/u, '$2');
+  return (/[０-９]/u.test(text) ? text.normalize('NFKC') : text).replace(LONG_MINUS, '-').trim();
+}
+
+function wholeNumber(text: string, { decimals, quoted }: NumberContext): Omit<FoundNumber, 'cued'> | undefined {
+  if (!decimals && POINT_OR_COMMA.test(text)) return undefined;
+  const plain = numberOf(text);
+  if (plain !== undefined) return { text: plain, exact: true };
+  const [, over, under] = FRACTION.exec(text) ?? [];
+  const ratio = over === undefined ? Number.NaN : Number(over) / Number(under);
+  if (Number.isFinite(ratio)) return { text: JSON.stringify(ratio), exact: false };
+  const negative = IN_PARENTHESES.exec(text)?.[1]?.replace(/^[^\d.]+/u, '');
+  const digits = negative === undefined ? undefined : plainDigits(negative, true);
+  if (digits !== undefined) return { text: `-${digits}`, exact: false };
+  const comma = decimals && (quoted ? DECIMAL_COMMA : BELOW_ONE).test(text) ? text.split(/\s/u)[0] : undefined;
+  const point = comma === undefined ? undefined : numberOf(comma.replace(',', '.'));
+  return point === undefined ? undefined : { text: point, exact: false };
+}
+
+/** Returns the JSON text of a number, without leading zeros. */
+function numberOf(text: string): string | undefined {
+  return jsonNumberOf(text.replace(/^([+\-−]?)0+(?=\d)/u, '$1'));
+}
+
+/**
+ * Digits and letters with single marks between them: `1,234.5`, `2024-01-05`, `A-17`, `5kg`, `1e-3`; or groups of three
+ * digits with spaces between them.
+ */
+const RUN =
+  /(?<![\p{L}\p{N}_])(?:\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?(?![\p{L}\p{N}_]|[ ]?\d|[.,:/-]\d)|\d+(?:\.\d+)?[eE]\+\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+(?:[.,:/'’\-–‑][\p{L}\p{N}]+)*)/gu;
+/** No number has more characters. */
+const MAX_WORD = 400;
+/** The characters before and after a number that are read. */
+const NEARBY = 20;
+/** A sign, a currency and a leading point, which no letter or digit precedes. */
+const PREFIX =
+  /(?:(?<![\p{L}\p{N}_)])[+\-−](?=[\s$€£¥₹.]*$)(?!\s))?(?:[$€£¥₹]\s?|[A-Z]{3} )?[+\-−]?(?:(?<![\p{L}\p{N}.])\.)?$/u;
+const SUFFIX = /^\s?[%€£$¥₹](?![\p{L}\p{N}])|^ (?:USD|EUR|GBP|CHF|JPY|INR)(?![\p{L}\p{N}])/u;
+/** Signs around a number that is a bound, an operand or the number of a list item. */
+const OTHER_USE = /[<>≤≥^/]=?\s?[$€£]?$/u;
+const OTHER_USE_AFTER = /^(?:\+(?![\p{L}\p{N}])|\s?[/^]\s?[\d(])/u;
+const ITEM = /(?:^|\n)[ \t>*_#-]*$/u;
+const ITEM_AFTER = /^[.)]\**[ \t]+\S/u;
+
+function numbersIn(text: string, { decimals }: NumberContext): readonly Hit[] {
+  if (!/\d/u.test(text)) return [];
+  return [...text.matchAll(RUN)].flatMap((run) => numberAt(text, run, decimals));
+}
+
+function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readonly Hit[] {
+  const [word] = run;
+  if (word.length > MAX_WORD || !/\d/u.test(word)) return [];
+  const end = run.index + word.length;
+  const before = text.slice(Math.max(0, run.index - NEARBY), run.index);
+  const after = text.slice(end, end + NEARBY);
+  const unreadable = [{ from: run.index, to: end, json: UNREADABLE }];
+  if (SCALE_WORD.test(after) || OTHER_USE.test(before) || OTHER_USE_AFTER.test(after)) return unreadable;
+  if (/\d[/:]\d/u.test(word)) return unreadable;
+  if (ITEM.test(before) && ITEM_AFTER.test(after)) return [];
+  const prefix = PREFIX.exec(before)?.[0] ?? '';
+  const suffix = SUFFIX.exec(after)?.[0] ?? '';
+  const json = amountOf(prefix, word, decimals && /[$€£¥₹%A-Z]/u.test(prefix + suffix));
+  return json === undefined ? [] : [{ from: run.index - prefix.length, to: end + suffix.length, json }];
+}
+
+/** A currency before the digits, and a unit after them: `USD500`, `5kg`, `12.5k`. */
+const UNIT =
+  /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?(?:[eE][+-]?\d+)?)([a-zA-Zµ]{1,3})?$/u;
+/** Letters after digits that multiply them in one reading, and are a unit in another. */
+const DOUBTFUL_UNIT = /^(?:m|mm|mn|b|bn|t|e|[A-Z]+)$/u;
+
+function amountOf(prefix: string, word: string, commaIsPoint: boolean): string | undefined {
+  const [, body, unit = ''] = UNIT.exec(word) ?? [];
+  if (body === undefined || (DOUBTFUL_UNIT.test(unit) && unit !== 'K')) return undefined;
+  const digits = plainDigits((prefix.endsWith('.') ? '.' : '') + body, commaIsPoint);
+  const number = digits === undefined ? undefined : numberOf((/[-−]/u.test(prefix) ? '-' : '') + digits);
+  if (number === undefined || unit.toLowerCase() !== 'k') return number;
+  // The product of a decimal and a power of ten has no more digits than the decimal.
+  return JSON.stringify(Number((Number(number) * 1000).toPrecision(15)));
+}
+
+/**
+ * Returns a number without the marks between its groups of thousands, the first of which never begins with zero; undefined for
+ * a date, a version, or a list of numbers.
+ */
+function plainDigits(text: string, commaIsPoint: boolean): string | undefined {
+  if (/^(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/iu.test(text)) return text;
+  if (/^[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}(?:\.\d+)?$/u.test(text)) return text.replaceAll(',', '');
+  if (/^[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:\.\d+)?$/u.test(text)) return text.replace(/[^\d.]/gu, '');
+  if (/^[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’.]\d{3})+,\d+$/u.test(text)) {
+    return text.replace(/[^\d,]/gu, '').replace(',', '.');
+  }
+  return commaIsPoint && /^(?:\d+,\d{1,2}|0,\d+)$/u.test(text) ? text.replace(',', '.') : undefined;
+}

@@ -1,0 +1,383 @@
+import { joinPath } from '../../../base/value-path.ts';
+import type { Losses, ParseFlag } from '../../../schema/explanation.ts';
+import { NO_LOSSES } from '../reply-parser.ts';
+import { isNothing } from '../text/nothing.ts';
+import { CERTAIN_REPAIRS, describeRepairs, type ReplyNode } from '../text/reply-node.ts';
+import type { CoercionError } from './coercion-error.ts';
+import type { Reading } from './step-budget.ts';
+
+/** The result of coercing one value to a type. */
+export type CoercionOutcome = CoercedValue | CoercionError;
+
+// --- cost --------------------------------------------------------------------------------------------------------------
+
+/** The price of one way to coerce a value. `compareCost` states in which order its parts count. */
+export interface Cost {
+  /** The members that were dropped, defaulted or replaced by null. */
+  readonly lost: number;
+  /** The readings that the model did not write as such, weighted by GUESS. */
+  readonly guessed: number;
+  /** The values whose syntax was repaired. */
+  readonly repaired: number;
+  /** The keys without a field, and the checks that fail. */
+  readonly extra: number;
+}
+
+export const FREE: Cost = { lost: 0, guessed: 0, repaired: 0, extra: 0 };
+
+/** The weights of guesses. From `shape` on, the value is only a part of what the model wrote, or it is inside of it. */
+export const GUESS = {
+  /** The same scalar in another spelling. */
+  spelling: 1,
+  /** A scalar of another kind, or one inside a text. */
+  scalar: 3,
+  /** A value in a string, a list or an object around it. */
+  shape: 10_000,
+  /** A scalar made from a list or object. */
+  composite: 20_000,
+  /** One of several members, or the only field of a class. */
+  part: 30_000,
+  /** Nothing of what the model wrote. */
+  empty: 100_000,
+} as const;
+
+/** A map that fits as well as a class is less specific: it costs less than a key without a field. */
+const MAP_COST: Cost = { ...FREE, extra: 0.5 };
+
+/**
+ * Negative if `a` is the better way to coerce a value: it loses less, it keeps the shape of the value, it has fields for more
+ * of the keys, and it takes fewer guesses about scalars and fewer repairs.
+ */
+export function compareCost(a: Cost, b: Cost): number {
+  return (
+    a.lost - b.lost ||
+    shapesOf(a) - shapesOf(b) ||
+    a.extra - b.extra ||
+    a.guessed - b.guessed ||
+    a.repaired - b.repaired
+  );
+}
+
+function shapesOf({ guessed }: Cost): number {
+  return Math.floor(guessed / GUESS.shape);
+}
+
+/** Returns the sum of two costs. */
+export function addCost(a: Cost, b: Cost): Cost {
+  if (b === FREE) return a;
+  if (a === FREE) return b;
+  return {
+    lost: a.lost + b.lost,
+    guessed: a.guessed + b.guessed,
+    repaired: a.repaired + b.repaired,
+    extra: a.extra + b.extra,
+  };
+}
+
+/** True for a value that no other way to coerce the same value can surpass. */
+export function isPerfect({ cost, kept }: CoercedValue): boolean {
+  return kept && cost.lost + cost.guessed + cost.extra === 0;
+}
+
+/** True for a value that the model wrote in this shape, whatever the spelling of its scalars. */
+export function isShaped(outcome: CoercionOutcome): outcome is CoercedValue {
+  return outcome.ok && outcome.kept && outcome.cost.lost === 0 && outcome.cost.guessed < GUESS.shape;
+}
+
+// --- values --------------------------------------------------------------------------------------------------------------
+
+/**
+ * The kind of a value in a union with a string: `text` is the string as the model wrote it or the display of another scalar,
+ * `display` the display of a list or object.
+ */
+export type ValueKind = 'value' | 'text' | 'display';
+
+export interface CoercedDetails {
+  readonly cost?: Cost;
+  readonly bare?: string;
+  readonly shown?: string;
+  readonly kind?: ValueKind;
+  readonly kept?: boolean;
+  readonly flags?: readonly Flag[];
+  readonly losses?: Losses;
+}
+
+const NO_DETAILS: CoercedDetails = {};
+
+/** A value that matches its type. */
+export class CoercedValue {
+  readonly ok = true;
+  /** The JSON text of the value. */
+  readonly json: string;
+  /** The JSON text without the wrappers of `@check`, as constraints see it. */
+  readonly bare: string;
+  /** The JSON text as a partial shows it, inside the wrappers of `@stream.with_state` with every state complete. */
+  readonly shown: string;
+  readonly cost: Cost;
+  readonly kind: ValueKind;
+  /** False for a value that contains hardly anything of what the model wrote: a default, or null for a mismatch. */
+  readonly kept: boolean;
+  readonly flags: readonly Flag[];
+  /** NO_LOSSES if the value lacks nothing. */
+  readonly losses: Losses;
+
+  constructor(json: string, details: CoercedDetails = NO_DETAILS) {
+    this.json = json;
+    this.bare = details.bare ?? json;
+    this.shown = details.shown ?? json;
+    this.cost = details.cost ?? FREE;
+    this.kind = details.kind ?? 'value';
+    this.kept = details.kept ?? true;
+    this.flags = details.flags ?? NO_FLAGS;
+    this.losses = details.losses ?? NO_LOSSES;
+  }
+
+  /** Returns the same value with other details. */
+  with(details: CoercedDetails): CoercedValue {
+    const { bare, shown, cost, kind, kept, flags, losses } = this;
+    return new CoercedValue(this.json, { bare, shown, cost, kind, kept, flags, losses, ...details });
+  }
+
+  /** Returns the same value, guessed in a way that the flag describes. `losses`: in addition to those of the value. */
+  guessed(weight: number, flag: string, detail?: string, losses: Losses = NO_LOSSES): CoercedValue {
+    const own = detail === undefined ? { flag, path: '' } : { flag, path: '', detail };
+    return this.with({
+      cost: addCost(this.cost, { ...FREE, guessed: weight, lost: countOf(losses) }),
+      flags: [losses === NO_LOSSES ? own : { ...own, losses }, ...this.flags],
+      losses: sumOf(this.losses, losses),
+    });
+  }
+
+  /** True for an object of a class whose only field took the whole value. */
+  get isImplied(): boolean {
+    return this.flags.some(({ flag, path }) => flag === 'implied-key' && !/[.[]/u.test(path));
+  }
+}
+
+/** Returns the cost of a guess. */
+export function guessOf(weight: number): Cost {
+  return { ...FREE, guessed: weight };
+}
+
+/** Returns a scalar that already has its type, with a flag for its repairs. */
+export function asWritten(json: string, { repairs }: ReplyNode, kind: ValueKind = 'value'): CoercedValue {
+  if (repairs === 0) return kind === 'value' ? new CoercedValue(json) : new CoercedValue(json, TEXT);
+  return new CoercedValue(json, repairedDetails(repairs, kind));
+}
+
+const TEXT: CoercedDetails = { kind: 'text' };
+
+/** The details of repaired scalars. A reply can contain thousands of scalars, and they hardly differ. */
+const REPAIRED = { value: new Map<number, CoercedDetails>(), text: new Map<number, CoercedDetails>() };
+
+function repairedDetails(repairs: number, kind: ValueKind): CoercedDetails {
+  const known = REPAIRED[kind === 'text' ? 'text' : 'value'];
+  const found = known.get(repairs);
+  if (found !== undefined) return found;
+  const details = { kind, cost: repairCost(repairs), flags: [{ flag: 'repaired', path: '', detail: repairs }] };
+  known.set(repairs, details);
+  return details;
+}
+
+const REPAIR_COST: Cost = { ...FREE, repaired: 1 };
+
+function repairCost(repairs: number): Cost {
+  return (repairs & ~CERTAIN_REPAIRS) === 0 ? FREE : REPAIR_COST;
+}
+
+/** Returns the null of an optional value that does not match, or whose `@assert` fails. */
+export function nullFor(reason: string, node: ReplyNode): CoercedValue {
+  const losses = isNothing(node) ? NO_LOSSES : DEFAULTED;
+  const flags = [{ flag: 'null-for-value', path: '', detail: reason, losses }];
+  return new CoercedValue('null', { cost: { ...FREE, lost: 1, guessed: GUESS.empty }, kept: false, flags, losses });
+}
+
+/** Returns the empty list or map that a word for nothing means. */
+export function emptyForNothing(json: string): CoercedValue {
+  return new CoercedValue(json, { cost: guessOf(GUESS.empty), kept: false, flags: [{ flag: 'nothing', path: '' }] });
+}
+
+// --- losses ----------------------------------------------------------------------------------------------------------
+
+/** The loss of one member of a list or entry of a map. */
+export const DROPPED: Losses = { dropped: 1, defaulted: 0 };
+
+export const DEFAULTED: Losses = { dropped: 0, defaulted: 1 };
+
+function sumOf(a: Losses, b: Losses): Losses {
+  if (a === NO_LOSSES) return b;
+  return b === NO_LOSSES ? a : { dropped: a.dropped + b.dropped, defaulted: a.defaulted + b.defaulted };
+}
+
+function countOf({ dropped, defaulted }: Losses): number {
+  return dropped + defaulted;
+}
+
+// --- flags -----------------------------------------------------------------------------------------------------------
+
+/** A ParseFlag in the making. */
+export interface Flag {
+  readonly flag: string;
+  readonly path: string;
+  /** Bits of REPAIR are described when the reply's flags are final, because most flags are dropped. */
+  readonly detail?: string | number | undefined;
+  /** The losses that the flag reports. */
+  readonly losses?: Losses;
+}
+
+/**
+ * A value keeps the first 100 flags of its members that report losses, and the first 100 others; more would not help a
+ * reader.
+ */
+export const MAX_FLAGS = 100;
+
+const NO_FLAGS: readonly Flag[] = [];
+
+/** Returns the flags of a reply as its caller sees them. */
+export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
+  const described = new Map<number, string>(); // The same few repairs occur over and over.
+  return flags.map(({ flag, path, detail, losses = NO_LOSSES }) => {
+    const words = typeof detail === 'number' ? wordsOf(detail, described) : detail;
+    const own = words === undefined ? { flag, path } : { flag, path, detail: words };
+    return losses === NO_LOSSES ? own : { ...own, losses };
+  });
+}
+
+function wordsOf(repairs: number, described: Map<number, string>): string {
+  const words = described.get(repairs) ?? describeRepairs(repairs);
+  described.set(repairs, words);
+  return words;
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+/** Builds the value of a list, map or object member by member. */
+export class ValueWriter {
+  /** The cost so far. Mutable numbers, because there can be thousands of members. */
+  lost = 0;
+  guessed = 0;
+  extra = 0;
+  #repaired = 0;
+  readonly #reading: Reading;
+  /** The JSON text so far; `#bare` and `#shown` exist only while they differ from it. */
+  #json = '';
+  #bare: string | undefined = undefined;
+  #shown: string | undefined = undefined;
+  /** Created on demand: most values have no flags, and there can be thousands. */
+  #flags: Flag[] | undefined = undefined;
+  /** The number of flags that report losses. */
+  #lossFlags = 0;
+  #losses = NO_LOSSES;
+
+  /** `node`: the list or object whose own flags the value gets. */
+  constructor(reading: Reading, node?: ReplyNode) {
+    this.#reading = reading;
+    if (node === undefined || node.repairs === 0) return;
+    this.flag('repaired', '', node.repairs);
+    this.#repaired = repairCost(node.repairs).repaired;
+  }
+
+  get isEmpty(): boolean {
+    return this.#json === '';
+  }
+
+  /** `head`: the text in front of the member, such as a comma or a key. `segment`: its path, or its index in a list. */
+  add(head: string, segment: string | number, member: CoercedValue): void {
+    const { json, bare, shown, flags, losses, cost } = member;
+    if (this.#bare !== undefined || bare !== json) this.#bare = (this.#bare ?? this.#json) + head + bare;
+    if (this.#shown !== undefined || shown !== json) this.#shown = (this.#shown ?? this.#json) + head + shown;
+    this.#json += head + json;
+    if (cost !== FREE) this.#addCost(cost);
+    if (flags.length === 0) return;
+    this.#reading.spend(2 * flags.length);
+    if (losses !== NO_LOSSES) this.#losses = sumOf(this.#losses, losses);
+    if (losses !== NO_LOSSES || this.#hasRoom(undefined)) this.#addFlags(segment, flags);
+  }
+
+  #addCost(cost: Cost): void {
+    this.lost += cost.lost;
+    this.guessed += cost.guessed;
+    this.extra += cost.extra;
+    this.#repaired += cost.repaired;
+  }
+
+  #addFlags(segment: string | number, flags: readonly Flag[]): void {
+    for (const each of flags) {
+      if (this.#hasRoom(each.losses)) this.#push({ ...each, path: joinPath(pathOf(segment), each.path) });
+    }
+  }
+
+  flag(flag: string, segment: string | number, detail?: string | number): void {
+    if (!this.#hasRoom(undefined)) return;
+    const path = pathOf(segment);
+    this.#push(detail === undefined ? { flag, path } : { flag, path, detail });
+  }
+
+  /** Counts and flags a member that does not match. */
+  lose(losses: Losses, flag: string, segment: string | number, { reason }: Pick<CoercionError, 'reason'>): void {
+    this.#losses = sumOf(this.#losses, losses);
+    this.lost += countOf(losses);
+    if (this.#hasRoom(losses)) this.#push({ flag, path: pathOf(segment), detail: reason, losses });
+  }
+
+  /** Flags of losses have room of their own, so that others do not displace them. */
+  #hasRoom(losses: Losses | undefined): boolean {
+    const all = this.#flags?.length ?? 0;
+    return (isLoss(losses) ? this.#lossFlags : all - this.#lossFlags) < MAX_FLAGS;
+  }
+
+  #push(flag: Flag): void {
+    (this.#flags ??= []).push(flag);
+    if (isLoss(flag.losses)) this.#lossFlags += 1;
+  }
+
+  /** Returns the value that the members form between two brackets. `isMap`: it is a map. */
+  finish(open: string, close: string, isMap = false): CoercedValue {
+    const json = open + this.#json + close;
+    if (this.#flags === undefined && this.#bare === undefined && this.#shown === undefined && this.#isFree) {
+      return isMap ? new CoercedValue(json, MAP_DETAILS) : new CoercedValue(json);
+    }
+    const { lost, guessed, extra } = this;
+    return new CoercedValue(json, {
+      cost: { lost, guessed, repaired: this.#repaired, extra: isMap ? extra + MAP_COST.extra : extra },
+      bare: this.#bare === undefined ? json : open + this.#bare + close,
+      shown: this.#shown === undefined ? json : open + this.#shown + close,
+      flags: this.#flags ?? NO_FLAGS,
+      losses: this.#losses,
+    });
+  }
+
+  get #isFree(): boolean {
+    return this.lost + this.guessed + this.extra + this.#repaired === 0;
+  }
+}
+
+const MAP_DETAILS: CoercedDetails = { cost: MAP_COST };
+
+function isLoss(losses: Losses | undefined): boolean {
+  return losses !== undefined && losses !== NO_LOSSES;
+}
+
+function pathOf(segment: string | number): string {
+  return typeof segment === 'number' ? `[${segment}]` : segment;
+}
+
+// --- for the choice among the parts of a reply -------------------------------------------------------------------------
+
+/** True for a value that contains some of what the model wrote. */
+export function isKept({ kept }: CoercedValue): boolean {
+  return kept;
+}
+
+/** True for the string of a union. */
+export function isText(outcome: CoercionOutcome): boolean {
+  return outcome.ok && outcome.kind !== 'value';
+}
+
+/** Ranks how much of a value is guessed, from 0 to 4. */
+export function lossOf({ kept, cost }: CoercedValue): number {
+  if (!kept) return 4;
+  if (cost.guessed >= GUESS.part) return 3;
+  if (cost.guessed >= GUESS.composite) return 2;
+  return cost.guessed >= GUESS.shape ? 1 : 0;
+}

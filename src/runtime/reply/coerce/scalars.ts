@@ -1,0 +1,351 @@
+import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
+import { GrowingString } from '../text/growing-text.ts';
+import { linkedText } from '../text/links.ts';
+import { canBecomeNull, isNullWord } from '../text/nothing.ts';
+import { quoteText, REPAIR, type ReplyNode } from '../text/reply-node.ts';
+import { answerInText, type Hit } from './answer-in-text.ts';
+import { coercionError, describeValue, mismatch } from './coercion-error.ts';
+import { withoutDecoration } from './folding.ts';
+import { asWritten, CoercedValue, GUESS, guessOf, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
+import { PartialValue, Plan } from './plan.ts';
+import type { Reading } from './step-budget.ts';
+import { asOneOf, isAnswerKey, isDescriptionKey, isOtherKey, isSchema } from './wrappers.ts';
+
+/** Returns one flag that describes the value as the model wrote it. */
+export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
+  return [{ flag, path: '', detail: describeValue(node) }];
+}
+
+// --- strings ---------------------------------------------------------------------------------------------------------
+
+export class StringPlan extends Plan {
+  readonly name = 'string';
+
+  override get takesText(): boolean {
+    return true;
+  }
+
+  override exact(source: string): string | undefined {
+    if (source.charCodeAt(0) !== DOUBLE_QUOTE) return undefined;
+    return source.charCodeAt(1) === OPEN_BRACKET && linkedText(source.slice(1, -1)) !== undefined ? undefined : source;
+  }
+
+  /** Any other character begins a string without quotes. */
+  override mayBegin(first: number): boolean {
+    return first === DOUBLE_QUOTE;
+  }
+
+  override showString(json: string): string | undefined {
+    return this.doneOnly ? undefined : json;
+  }
+
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+    if (node.kind !== 'string' || linkIn(node) !== undefined) return undefined;
+    return asWritten(quoteText(node), node, 'text');
+  }
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const link = linkIn(node);
+    if (link !== undefined) {
+      const cost = guessOf(GUESS.spelling);
+      return new CoercedValue(JSON.stringify(link), { cost, kind: 'text', flags: valueFlags('link', node) });
+    }
+    if (node.kind === 'string' || (node.kind === 'null' && !isNullWord(node.text)))
+      return asWritten(quoteText(node), node, 'text');
+    if (node.kind === 'null') return coercionError('expected a string, got null');
+    return node.isScalar ? display(node, reading) : this.#fromComposite(node, reading);
+  }
+
+  /** A list or object that is not a wrapper is displayed as a whole, so that nothing of it is lost. */
+  #fromComposite(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
+    // A line of text that can be a sentence (`Note: call back`) is a string as it is.
+    const answer = node.text === '' ? (wholeAnswerIn(node) ?? namedIn(node)) : undefined;
+    if (answer?.isScalar !== true) return display(node, reading);
+    const outcome = this.coerce(answer, reading);
+    return outcome.ok ? outcome.guessed(GUESS.composite, 'unwrapped') : outcome;
+  }
+
+  protected override partial(node: ReplyNode, reading: Reading): PartialValue {
+    if (node.complete) return super.partial(node, reading);
+    if (!node.isScalar || node.block) return PartialValue.withheld;
+    if (node.kind === 'string') {
+      const growing = node.cached(this, () => new GrowingString());
+      growing.growTo(node.text);
+      return new PartialValue(growing.json);
+    }
+    const text = node.text.trim();
+    return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
+  }
+}
+
+/** Returns the address that is both the text and the target of a link, in a string that is a part of the reply. */
+function linkIn({ kind, quoted, text }: ReplyNode): string | undefined {
+  return kind === 'string' && quoted ? linkedText(text) : undefined;
+}
+
+/** The characters of a value that become a string in one step. */
+const WRITTEN_PER_STEP = 16;
+
+function display(node: ReplyNode, reading: Reading): CoercedValue {
+  const text = displayText(node);
+  reading.spend(text.length / WRITTEN_PER_STEP);
+  const isComposite = !node.isScalar;
+  return new CoercedValue(JSON.stringify(text), {
+    kind: isComposite ? 'display' : 'text',
+    cost: guessOf(isComposite ? GUESS.composite : GUESS.scalar),
+    flags: valueFlags('to-string', node),
+  });
+}
+
+/** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
+function displayText(node: ReplyNode): string {
+  if (node.isScalar || node.text !== '') return node.text;
+  if (node.kind === 'list') return `[${node.items.map(displayText).join(', ')}]`;
+  const members = node.items.map((item, index) => `${node.keys[index] ?? ''}: ${displayText(item)}`);
+  return `{${members.join(', ')}}`;
+}
+
+// --- scalars that partials show when they are complete ---------------------------------------------------------------
+
+export abstract class DonePlan extends Plan {
+  override doneOnly = true;
+
+  override mayBegin(): boolean {
+    return true;
+  }
+}
+
+export class BoolPlan extends DonePlan {
+  readonly name = 'bool';
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return !quoted && ('true'.startsWith(text) || 'false'.startsWith(text));
+  }
+
+  override exact(source: string): string | undefined {
+    return source === 'true' || source === 'false' ? source : undefined;
+  }
+
+  /** Python's spelling is a bool as well, if a list or object contains it without quotes. */
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+    if (node.kind === 'boolean') return asWritten(node.text, node);
+    const isBare = node.kind === 'string' && (node.repairs & REPAIR.unquotedValue) !== 0;
+    return isBare && (node.text === 'True' || node.text === 'False')
+      ? asWritten(node.text.toLowerCase(), node)
+      : undefined;
+  }
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    const exact = this.cast(node, reading);
+    if (exact !== undefined) return exact;
+    if (node.kind === 'number') return this.#fromNumber(node);
+    if (node.kind !== 'string') return fromComposite(this, node, reading);
+    reading.spend(node.text.length);
+    const whole = BOOLS.get(withoutDecoration(node.text.slice(0, MAX_WORD)).toLowerCase());
+    const flags = [...valueFlags('string-to-bool', node)];
+    if (whole !== undefined) return new CoercedValue(whole, { cost: guessOf(GUESS.spelling), flags });
+    const answer = answerInText(node.text, boolsIn);
+    if (answer.kind !== 'answer') return mismatch('bool', node);
+    if (answer.cued) flags.push({ flag: 'answer-cue', path: '' });
+    return new CoercedValue(answer.json, { cost: guessOf(GUESS.scalar), flags });
+  }
+
+  #fromNumber(node: ReplyNode): CoercionOutcome {
+    if (node.text !== '0' && node.text !== '1') return mismatch('bool', node);
+    const flags = valueFlags('number-to-bool', node);
+    return new CoercedValue(node.text === '1' ? 'true' : 'false', { cost: guessOf(GUESS.scalar), flags });
+  }
+}
+
+const BOOLS: ReadonlyMap<string, string> = new Map([
+  ['true', 'true'],
+  ['yes', 'true'],
+  ['false', 'false'],
+  ['no', 'false'],
+]);
+/** No word with marks around it has more characters. */
+const MAX_WORD = 100;
+const BOOL = /(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)(?:true|false)(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|['’]\p{L})/giu;
+/** `Yes, …`, `No.`: since `no` is a common word, it counts only at the beginning, and before a mark. */
+const YES_OR_NO = /^([\s*_"'`>#(]*)(yes|no)(?=[*_"'`)]{0,4}\s*(?:$|[.,:;!\n–—-]))/iu;
+
+function boolsIn(text: string): readonly Hit[] {
+  const hits = [...text.matchAll(BOOL)].map((match) => {
+    return { from: match.index, to: match.index + match[0].length, json: match[0].toLowerCase() };
+  });
+  const [, before, word] = YES_OR_NO.exec(text) ?? [];
+  const json = BOOLS.get(word?.toLowerCase() ?? '');
+  if (before === undefined || word === undefined || json === undefined) return hits;
+  return [{ from: before.length, to: before.length + word.length, json }, ...hits];
+}
+
+/** Returns the null that another word, such as `N/A`, means. */
+export function nullWord(node: ReplyNode): CoercedValue {
+  return new CoercedValue('null', { cost: guessOf(GUESS.spelling), flags: valueFlags('null-word', node) });
+}
+
+export class NullPlan extends DonePlan {
+  readonly name = 'null';
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return !quoted && 'null'.startsWith(text);
+  }
+
+  override exact(source: string): string | undefined {
+    return source === 'null' ? source : undefined;
+  }
+
+  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+    return node.kind === 'null' ? asWritten('null', node) : undefined;
+  }
+
+  protected coerceOnce(node: ReplyNode): CoercionOutcome {
+    if (node.kind === 'null') return asWritten('null', node);
+    return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(mismatch('null', node).reason, node);
+  }
+
+  override fallback(): CoercedValue {
+    return new CoercedValue('null');
+  }
+}
+
+/** A literal number or boolean. */
+export class LiteralPlan extends DonePlan {
+  readonly name: string;
+  readonly #inner: Plan;
+
+  /** `inner`: the plan of the literal's type. */
+  constructor(value: number | boolean, inner: Plan) {
+    super();
+    this.name = String(value);
+    this.#inner = inner;
+  }
+
+  override exact(source: string): string | undefined {
+    const json = this.#inner.exact(source);
+    return json === this.name ? json : undefined;
+  }
+
+  override mayBecome(text: string, quoted: boolean): boolean {
+    return this.#inner.mayBecome(text, quoted);
+  }
+
+  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+    const value = this.#inner.cast(node, reading);
+    return value?.json === this.name ? value : undefined;
+  }
+
+  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (!node.isScalar) {
+      const isAnswer = answerIn(node)?.isScalar === true;
+      return isAnswer ? fromComposite(this, node, reading) : mismatch(this.name, node);
+    }
+    const outcome = this.#inner.coerce(node, reading);
+    return outcome.ok && outcome.json === this.name ? outcome : mismatch(this.name, node);
+  }
+}
+
+/** Files are inputs only: no reply can contain one. */
+export class MediaPlan extends Plan {
+  readonly name: string;
+
+  constructor(name: string) {
+    super();
+    this.name = name;
+  }
+
+  protected castOnce(): undefined {
+    return undefined;
+  }
+
+  protected coerceOnce(): CoercionOutcome {
+    return coercionError(`a reply cannot contain a value of type ${this.name}`);
+  }
+}
+
+// --- scalars in lists and objects ----------------------------------------------------------------------------------------
+
+/** The most members of an object around a scalar. */
+const MAX_MEMBERS = 16;
+
+/**
+ * Coerces a list or object to the only scalar of the type in it: the answer, or the only member that matches. Two different
+ * values of the type are two answers, and svc takes neither.
+ */
+export function fromComposite(plan: Plan, node: ReplyNode, reading: Reading): CoercionOutcome {
+  if (node.items.length === 0 || isSchema(node)) return mismatch(plan.name, node);
+  if (node.kind === 'list') return fromList(plan, node, reading);
+  const answer = answerIn(node);
+  const outcome = answer === undefined ? undefined : plan.coerce(answer, reading);
+  if (outcome?.ok === true) return outcome.guessed(GUESS.composite, 'unwrapped');
+  const membersWith = (test: (key: string) => boolean): readonly ReplyNode[] =>
+    node.items.filter((item, at) => item.isScalar && test(node.keys[at] ?? ''));
+  const others = membersWith((key) => !isDescriptionKey(key));
+  // `{"name": "RED", "confidence": 0.8}`: only descriptions, one of which is a name.
+  const members = others.length > 0 ? others : membersWith((key) => NAMES.has(key.toLowerCase()));
+  if (members.length > MAX_MEMBERS) return mismatch(plan.name, node);
+  const exact = members.flatMap((member) => plan.cast(member, reading) ?? []);
+  const value = onlyValue(plan, node, exact.length > 0 ? exact : coercedBy(plan, members, reading));
+  return value.ok ? value.guessed(GUESS.composite, 'unwrapped') : value;
+}
+
+function fromList(plan: Plan, list: ReplyNode, reading: Reading): CoercionOutcome {
+  const value = onlyValue(plan, list, coercedBy(plan, list.items, reading));
+  return value.ok ? asOneOf(list, value, list.items.length > 1 ? GUESS.part : GUESS.composite) : value;
+}
+
+function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading): readonly CoercedValue[] {
+  return nodes.flatMap((node) => {
+    const outcome = plan.coerce(node, reading);
+    return outcome.ok ? outcome : [];
+  });
+}
+
+function onlyValue(plan: Plan, node: ReplyNode, values: readonly CoercedValue[]): CoercionOutcome {
+  const [first, ...others] = values;
+  if (first === undefined) return mismatch(plan.name, node);
+  const other = others.find(({ bare }) => bare !== first.bare);
+  if (other === undefined) return first;
+  return coercionError(`expected ${plan.name}, got several values: ${first.bare}, ${other.bare}`);
+}
+
+/** Returns the value of `{"answer": 8}`, `{"value": 8, "unit": "kg"}` or `[8]`; undefined for other lists and objects. */
+function answerIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined {
+  if (items.length === 1) return kind === 'object' && isOtherKey(keys[0] ?? '') ? undefined : items[0];
+  if (kind === 'list' || items.length > MAX_MEMBERS) return undefined;
+  const answers = items.filter((_, at) => isAnswerKey(keys[at] ?? ''));
+  return answers.length === 1 ? answers[0] : undefined;
+}
+
+/** Returns the same as `answerIn` if every other member of the object only describes the answer. */
+export function wholeAnswerIn(node: ReplyNode): ReplyNode | undefined {
+  const { kind, items, keys } = node;
+  const answer = answerIn(node);
+  if (answer === undefined || kind === 'list') return answer;
+  const isWhole = items.every((item, at) => {
+    const key = keys[at] ?? '';
+    return item === answer ? isAnswerKey(key) : isDescriptionKey(key);
+  });
+  return isWhole ? answer : undefined;
+}
+
+/** Returns the value of `{"name": "Ada"}`, an object in the place of a string; undefined for other lists and objects. */
+function namedIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined {
+  return kind === 'object' && items.length === 1 && NAMES.has((keys[0] ?? '').toLowerCase()) ? items[0] : undefined;
+}
+
+/** The key of a name, of a tagged value (`{"S": "Ada"}`), or of the text of an element. */
+const NAMES: ReadonlySet<string> = new Set([
+  'name',
+  'title',
+  'label',
+  'string',
+  's',
+  'text',
+  '#text',
+  '_text',
+  '$value',
+  '$oid',
+  '$date',
+]);

@@ -99,7 +99,7 @@ export class TextPartials {
     const isShown = text.charCodeAt(this.#start) === DOUBLE_QUOTE && this.#type.plan.mayBegin(DOUBLE_QUOTE);
     this.#state = isShown ? 'quoted' : 'ended';
     this.#cursor.start(text, this.#start, false);
-    this.#quoted = this.#strings.open('list');
+    this.#quoted = this.#strings.open('item');
   }
 
   #showQuoted(text: string): string | undefined {

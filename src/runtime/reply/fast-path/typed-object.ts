@@ -42,6 +42,7 @@ export class TypedObject extends TypedContainer {
 
   #nextUnknown(key: string): FastPlan | undefined {
     if (isFrameKey(key) || this.#fields.isPath(key)) return undefined;
+    if (this.#unknown?.[0] === key) return undefined; // It can be the first key of the next item of a list.
     if (this.#unknown === undefined) this.#unknown = [key];
     else this.#unknown.push(key);
     return DROPPED;

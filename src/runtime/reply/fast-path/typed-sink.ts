@@ -80,6 +80,16 @@ export class TypedSink implements Sink<TypedContainer> {
     return false;
   }
 
+  reopen(): boolean {
+    return false;
+  }
+
+  readonly holdsLists = false;
+
+  reopenRoot(): boolean {
+    return this.#refuse();
+  }
+
   dropLast(): void {
     this.gaveUp = true;
   }

@@ -12,10 +12,10 @@ import {
   LINE_FEED,
   OPEN_BRACE,
   RIGHT_QUOTE,
-  skipSpace,
+    skipSpace,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
-import { LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+import { LOOK_AHEAD, type Verdict } from './ahead.ts';
 import { REPAIR } from './reply-node.ts';
 import type { LikelyKey } from './sink.ts';
 

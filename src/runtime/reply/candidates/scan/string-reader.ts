@@ -372,10 +372,10 @@ export class StringReader {
       return isLast;
     }
     const ahead = new Ahead(text, end + 3, isLast);
-    const string: OpenString = { place: this.#place, closers: this.#closers, quotes: 1, brackets: 0, endsInDigit: false };
+    const string: OpenString = { place: this.#place, closers: this.#closers, quotes: 0, brackets: 0, endsInDigit: false };
     const meaning = meaningOf(ahead, end + 3, string);
     if (ahead.isShort) return false;
-    if (meaning === 'inside') {
+    if (meaning !== 'ends') {
       node.text += text.slice(at, end + 3);
       this.#cursor.at = end + 3;
       return true;

@@ -270,6 +270,8 @@ function isNote(ahead: Ahead, from: number, { closers }: OpenString): boolean {
 
 /** Are the words at `from` part of a string that the next quote ends, or does that quote open another member? */
 function wordsOf(ahead: Ahead, from: number, string: OpenString): 'words' | 'words and a quote' {
+  // The table gives both the same meaning in such a string, which can grow at once.
+  if (string.place === 'value' && !isPlain(string)) return 'words and a quote';
   let last = 0;
   for (let at = from; ; at += 1) {
     const code = ahead.code(at);

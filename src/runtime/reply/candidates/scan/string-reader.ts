@@ -256,18 +256,10 @@ export class StringReader {
   #readQuote(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
     const ahead = new Ahead(text, at + 1, isLast);
-    if (this.#quote !== DOUBLE_QUOTE && isWordCharacter(this.#last) && isWordCharacter(ahead.code(at + 1))) {
-      this.#cursor.at += 1;
-      this.#keepQuote(node, text.charAt(at), true);
-      return true;
-    }
-    const isPair = ahead.code(at + 1) === text.charCodeAt(at);
+    const next = ahead.code(at + 1);
+    const isPair = next === text.charCodeAt(at);
     if (this.#last === 0 && isPair && this.#place !== 'key' && this.#quote < 128) return this.#turnIntoBlock(node);
-    if (isPair && this.#quotes > 0 && !this.#doubled && this.#place !== 'key') {
-      this.#cursor.at += 1;
-      this.#keepQuote(node, text.charAt(at), false);
-      return true;
-    }
+    if (this.#isInside(next, isPair)) return this.#keepQuote(node);
     const opens = this.#endsInComma && opensNext(ahead, at, this.#string);
     const isShared = !opens && this.#quotes === 0 && isWordCharacter(this.#last) && opensKey(ahead, at, this.#string);
     const meaning = opens || isShared ? 'ends' : this.#meaning(ahead, at, isPair);
@@ -275,6 +267,17 @@ export class StringReader {
     if (opens) return this.#endBeforeComma(node);
     if (isShared) return this.#endAt(node, at, REPAIR.unclosed);
     return this.#act(node, meaning);
+  }
+
+  /**
+   * Does the next character suffice to show that a quote belongs to the string? It is an apostrophe, opens a quotation, or
+   * ends one before the end of the string.
+   */
+  #isInside(next: number, isPair: boolean): boolean {
+    if (this.#place === 'key' || this.#last === 0 || this.#doubled) return false;
+    if (isPair) return this.#quotes > 0;
+    if (!isWordCharacter(next)) return false;
+    return isWordCharacter(this.#last) ? this.#quote !== DOUBLE_QUOTE : isSpace(this.#last) && !this.#endsInComma;
   }
 
   #meaning(ahead: Ahead, at: number, isPair: boolean): Meaning | 'ends doubled' {
@@ -299,9 +302,7 @@ export class StringReader {
       case 'takes':
         return this.#takeWords(node);
       case 'inside':
-        this.#cursor.at += 1;
-        this.#keepQuote(node, text.charAt(at), false);
-        return true;
+        return this.#keepQuote(node);
     }
   }
 
@@ -325,19 +326,23 @@ export class StringReader {
     return true;
   }
 
-  /** Takes a quote as part of the string. An apostrophe between letters does not count; neither does a doubled quote at the start. */
-  #keepQuote(node: ReplyNode, quote: string, isApostrophe: boolean): void {
+  /** Takes a quote as part of the string. A doubled quote at the start is dropped; an apostrophe is not one of a pair. */
+  #keepQuote(node: ReplyNode): true {
+    const { text, at } = this.#cursor;
+    this.#cursor.at += 1;
     if (this.#last === 0 && !this.#doubled && this.#place !== 'item') {
       this.#doubled = true;
       node.repairs |= REPAIR.quotes;
-      return;
+      return true;
     }
-    if (!isApostrophe) this.#quotes += 1;
-    this.#last = quote.charCodeAt(0);
+    const isApostrophe = this.#quote !== DOUBLE_QUOTE && isWordCharacter(this.#last);
+    if (!isApostrophe || !isWordCharacter(codeAt(text, at + 1))) this.#quotes += 1;
+    this.#last = text.charCodeAt(at);
     this.#endsInComma = false;
     node.plain = false;
     node.repairs |= REPAIR.innerQuotes;
-    node.text += quote;
+    node.text += text.charAt(at);
+    return true;
   }
 
   /** Handles three quotes of which the first was part of an earlier delta. */

@@ -69,9 +69,9 @@ export const AFTER_QUOTE: Readonly<Record<Following, readonly [Meaning, Meaning,
   'a colon':                   ['inside', 'inside', 'ends',   'inside', 'ends'],
   'brackets':                  ['ends',   'ends',   'ends',   'ends',   'ends'],
   'brackets of the string':    ['inside', 'inside', 'inside', 'inside', 'inside'],
-  'a comma and a key':         ['ends',   'ends',   'ends',   'ends',   'inside'],
-  'a comma and a value':       ['ends',   'inside', 'ends',   'ends',   'inside'],
-  'a comma and no member':     ['ends',   'ends',   'ends',   'ends',   'inside'],
+  'a comma and a key':         ['ends',   'ends',   'ends',   'ends',   'ends'],
+  'a comma and a value':       ['ends',   'inside', 'ends',   'ends',   'ends'],
+  'a comma and no member':     ['ends',   'ends',   'ends',   'ends',   'ends'],
   'a comma and text':          ['inside', 'inside', 'inside', 'inside', 'inside'],
   'a key':                     ['ends',   'ends',   'ends',   'ends',   'inside'],
   'a string':                  ['inside', 'inside', 'ends',   'inside', 'ends'],
@@ -238,7 +238,7 @@ function isWholePart(ahead: Ahead, at: number, { closers }: OpenString): boolean
   const end = ahead.quote(at + 1, closers);
   if (end <= at + 1 || ahead.hasLineFeed(at, end)) return false;
   const code = ahead.code(end + 1);
-  return code < 0 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET || code === LINE_FEED || code === 13;
+  return isDelimiter(code) || code === LINE_FEED || code === 13;
 }
 
 /** Are there a number or word of JSON, and a delimiter, a space or a quote after it, at `from`? */
@@ -247,8 +247,8 @@ export function isScalar(ahead: Ahead, from: number): boolean {
   for (let code = ahead.code(at); isWordCharacter(code) || code === MINUS || code === PLUS || code === 46; code = ahead.code(at))
     at += 1;
   if (at === from || !SCALAR.test(ahead.slice(from, at))) return false;
-  const next = ahead.code(ahead.skipSpace(at));
-  return next < 0 || next === COMMA || next === CLOSE_BRACE || next === CLOSE_BRACKET || ahead.hasLineFeed(at, ahead.skipSpace(at));
+  const end = ahead.skipSpace(at);
+  return isDelimiter(ahead.code(end)) || ahead.hasLineFeed(at, end) || (end > at && isQuote(ahead.code(end)));
 }
 
 const SCALAR = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|True|False|None)$/u;
@@ -264,8 +264,7 @@ function isComment(ahead: Ahead, at: number, isSeparate: boolean): boolean {
 /** Do parentheses on one line and a delimiter follow at `from`? */
 function isNote(ahead: Ahead, from: number, { closers }: OpenString): boolean {
   const end = ahead.quote(from, `)${closers}\n`);
-  const code = ahead.code(ahead.skipSpace(end + 1));
-  return ahead.code(end) === CLOSE_PAREN && (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET);
+  return ahead.code(end) === CLOSE_PAREN && isDelimiter(ahead.code(ahead.skipSpace(end + 1)));
 }
 
 /** Are the words at `from` part of a string that the next quote ends, or does that quote open another member? */
@@ -284,8 +283,7 @@ function wordsOf(ahead: Ahead, from: number, string: OpenString): 'words' | 'wor
 
 /** Does the quote at `at`, after the character `last`, open a key or an item? */
 function opensMember(ahead: Ahead, at: number, last: number, string: OpenString): boolean {
-  const isDelimiter = last === COMMA || last === CLOSE_BRACE || last === CLOSE_BRACKET;
-  if (!isDelimiter) return false;
+  if (!isDelimiter(last)) return false;
   if (ahead.key(at) !== undefined) return true;
   return string.place === 'item' && last === COMMA && isWholeItem(ahead, at, string) && opensString(ahead, at + 1);
 }
@@ -312,6 +310,11 @@ export function opensKey(ahead: Ahead, at: number, string: OpenString): boolean 
   if (string.place !== 'value' || !isWordCharacter(ahead.code(at + 1))) return false;
   const key = ahead.key(at);
   return key !== undefined && opensValue(ahead, ahead.skipSpace(at + key.length + 2) + 1);
+}
+
+/** A comma, a closing bracket, or the end of the text. */
+function isDelimiter(code: number): boolean {
+  return code < 0 || code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
 function isQuote(code: number): boolean {

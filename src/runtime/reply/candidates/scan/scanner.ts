@@ -357,8 +357,9 @@ export class Scanner<T> implements ValueSource<T> {
       this.#state = 'key';
       return true;
     }
-    if (end === 'brace') this.#sink.addRepair(REPAIR.colon);
-    this.#state = end === 'brace' ? 'value' : 'colon';
+    if (end === 'wait') return false;
+    if (end === 'value') this.#sink.addRepair(REPAIR.colon);
+    this.#state = end === 'value' ? 'value' : 'colon';
     return this.#sink.key(this.#keys.key, this.#keys.repairs);
   }
 

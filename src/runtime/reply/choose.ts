@@ -50,10 +50,17 @@ export const CRITERIA = [
 
 export function choose({ all }: Pick<Candidates, 'all'>, text: string, type: ReplyType): Choice {
   const superseded = supersededEnd(all, text);
+  const several = all.find(({ kind, outcome }) => kind === 'several' && outcome.ok && outcome.kept);
   const ranked = all.flatMap((candidate) => {
     const { outcome } = candidate;
     if (!outcome.ok) return [];
-    return [{ candidate, value: outcome, ranks: ranksOf(candidate, outcome, candidate.to <= superseded, type) }];
+    return [
+      {
+        candidate,
+        value: outcome,
+        ranks: ranksOf(candidate, outcome, candidate.to <= superseded || isMember(candidate, outcome, several), type),
+      },
+    ];
   });
   let best: RankedCandidate | undefined;
   for (const each of ranked) if (best === undefined || compareRanks(each, best) <= 0) best = each;
@@ -69,6 +76,12 @@ function failedCorrection(
   if (candidate.kind === 'text' || candidate.to > superseded) return undefined;
   const later = all.find(({ from, outcome }) => from >= superseded && !outcome.ok);
   return later?.outcome.ok === false ? later.outcome : undefined;
+}
+
+/** True for a value that became a list of one, where several values are the members of the list. */
+function isMember({ from, to }: ReplyCandidate, { flags }: CoercedValue, several: ReplyCandidate | undefined): boolean {
+  if (several === undefined || from < several.from || to > several.to) return false;
+  return flags.some(({ flag, path }) => flag === 'single-to-list' && path === '');
 }
 
 /** Returns the end of the last value that a later value corrects, as the words between the two state. */
@@ -99,11 +112,11 @@ const PLACES: readonly ReplyCandidate['place'][] = ['alone', 'label', 'sentence'
 function ranksOf(
   candidate: ReplyCandidate,
   value: CoercedValue,
-  isSuperseded: boolean,
+  isPassed: boolean,
   type: ReplyType,
 ): readonly number[] {
   const { kind, node, role, place, notations } = candidate;
-  const isAside = isSuperseded || role === 'draft' || role === 'example' || role === 'code';
+  const isAside = isPassed || role === 'draft' || role === 'example' || role === 'code';
   return [
     Number(!value.kept || (place !== 'alone' && !node.isScalar && node.items.length === 0)),
     Number(kind === 'text' && type.hasComposite),

@@ -7,10 +7,10 @@ import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { TextPartials } from './text-partials.ts';
 import { CandidateFinder } from './candidates/candidate-finder.ts';
-import { GrowingText } from './text/growing-text.ts';
-import { ReplyNode } from './text/reply-node.ts';
-import { Scanner } from './text/scanner.ts';
-import { TreeSink } from './text/tree-sink.ts';
+import { GrowingText } from './growing-text.ts';
+import { ReplyNode } from './candidates/scan/reply-node.ts';
+import { Scanner } from './candidates/scan/scanner.ts';
+import { TreeSink } from './candidates/scan/tree-sink.ts';
 
 /**
  * A reply that arrives in deltas. It is read when a partial is requested: on the fast path as long as that succeeds,

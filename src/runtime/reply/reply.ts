@@ -21,7 +21,7 @@ import { StepBudget } from './coerce/step-budget.ts';
 import { FastPath } from './coerce/fast-path.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
-import { CERTAIN_REPAIRS, isStripped, MAX_REPLY_DEPTH, stringNode } from './text/reply-node.ts';
+import { CERTAIN_REPAIRS, isStripped, MAX_REPLY_DEPTH, stringNode } from './candidates/scan/reply-node.ts';
 
 /*
  * The path of a reply, each step once:

@@ -1,14 +1,14 @@
 import type { ReplyType } from './reply-type.ts';
 import { isKept, isText } from './coerce/outcome.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './candidates/candidate-finder.ts';
-import { closersOf, DOUBLE_QUOTE, skipSpace } from './text/characters.ts';
-import { Cursor } from './text/cursor.ts';
-import { GrowingString } from './text/growing-text.ts';
-import { LOOK_AHEAD } from './text/look-ahead.ts';
-import { ReplyNode } from './text/reply-node.ts';
-import { Scanner } from './text/scanner.ts';
-import { StringReader } from './text/string-reader.ts';
-import { TreeSink } from './text/tree-sink.ts';
+import { closersOf, DOUBLE_QUOTE, skipSpace } from './candidates/scan/characters.ts';
+import { Cursor } from './candidates/scan/cursor.ts';
+import { GrowingString } from './growing-text.ts';
+import { LOOK_AHEAD } from './candidates/look-ahead.ts';
+import { ReplyNode } from './candidates/scan/reply-node.ts';
+import { Scanner } from './candidates/scan/scanner.ts';
+import { StringReader } from './candidates/scan/string-reader.ts';
+import { TreeSink } from './candidates/scan/tree-sink.ts';
 import { scalarNode } from './candidates/whole-text.ts';
 
 /**
@@ -99,7 +99,7 @@ export class TextPartials {
     const isShown = text.charCodeAt(this.#start) === DOUBLE_QUOTE && this.#type.plan.mayBegin(DOUBLE_QUOTE);
     this.#state = isShown ? 'quoted' : 'ended';
     this.#cursor.start(text, this.#start, false);
-    this.#quoted = this.#strings.open('list');
+    this.#quoted = this.#strings.open('item');
   }
 
   #showQuoted(text: string): string | undefined {

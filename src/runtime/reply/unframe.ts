@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson } from '../../base/json.ts';
-import { skipSpace } from './text/characters.ts';
+import { skipSpace } from './candidates/scan/characters.ts';
 
 /*
  * Frames are marks around or inside JSON that no JSON reader knows: the signs of a quotation in front of each line, another

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { CandidateFinder } from '../../../src/runtime/reply/candidates/candidate-finder.ts';
-import type { ReplyNode } from '../../../src/runtime/reply/text/reply-node.ts';
-import { Scanner } from '../../../src/runtime/reply/text/scanner.ts';
-import { TreeSink } from '../../../src/runtime/reply/text/tree-sink.ts';
+import type { ReplyNode } from '../../../src/runtime/reply/candidates/scan/reply-node.ts';
+import { Scanner } from '../../../src/runtime/reply/candidates/scan/scanner.ts';
+import { TreeSink } from '../../../src/runtime/reply/candidates/scan/tree-sink.ts';
 import { cut } from './cut.ts';
 import { SHARD } from './shards.ts';
 

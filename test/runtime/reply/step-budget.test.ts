@@ -4,8 +4,8 @@ import { compileCondition } from '../../../src/runtime/prompt/compile-condition.
 import { compilePlan } from '../../../src/runtime/reply/coerce/compile-plan.ts';
 import { StepBudget } from '../../../src/runtime/reply/coerce/step-budget.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
-import { Scanner } from '../../../src/runtime/reply/text/scanner.ts';
-import { TreeSink } from '../../../src/runtime/reply/text/tree-sink.ts';
+import { Scanner } from '../../../src/runtime/reply/candidates/scan/scanner.ts';
+import { TreeSink } from '../../../src/runtime/reply/candidates/scan/tree-sink.ts';
 import { indexDefinitions } from '../../../src/schema/definition-index.ts';
 import { assertProperty, everyOther } from '../../support/assert-property.ts';
 import { list } from '../../support/definitions.ts';

@@ -10,8 +10,8 @@ import {
   LINE_FEED,
   OPEN_BRACE,
   OPEN_BRACKET,
-} from '../text/characters.ts';
-import { listAhead, LOOK_AHEAD, objectAhead, type BracketPlace, type Verdict } from '../text/look-ahead.ts';
+} from './scan/characters.ts';
+import { listAhead, LOOK_AHEAD, objectAhead, type BracketPlace, type Verdict } from './look-ahead.ts';
 
 /** Reads one list or object at a time, from text that arrives in deltas of any size. */
 export interface ValueSource<T> {

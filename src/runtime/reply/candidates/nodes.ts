@@ -1,9 +1,9 @@
 import { parseJson } from '../../../base/json.ts';
-import { settleBareToken } from '../text/bare-reader.ts';
-import { skipSpace } from '../text/characters.ts';
-import { isStripped, ReplyNode, stringNode } from '../text/reply-node.ts';
-import { Scanner } from '../text/scanner.ts';
-import { TreeSink } from '../text/tree-sink.ts';
+import { settleBareToken } from './scan/bare-reader.ts';
+import { skipSpace } from './scan/characters.ts';
+import { isStripped, ReplyNode, stringNode } from './scan/reply-node.ts';
+import { Scanner } from './scan/scanner.ts';
+import { TreeSink } from './scan/tree-sink.ts';
 
 /*
  * Nodes of texts that are not JSON: cells, items, and values after keys.

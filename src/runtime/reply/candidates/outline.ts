@@ -1,4 +1,4 @@
-import { HeadedNode, RecordsNode, stringNode, type ReplyNode } from '../text/reply-node.ts';
+import { HeadedNode, RecordsNode, stringNode, type ReplyNode } from './scan/reply-node.ts';
 import { entriesOf, listOf, objectOf, valueOf, withoutEmphasis, type Entry } from './nodes.ts';
 import { tableValues } from './table.ts';
 

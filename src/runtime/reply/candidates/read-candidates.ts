@@ -1,10 +1,10 @@
 import { isText, type CoercionOutcome } from '../coerce/outcome.ts';
 import { roleOfLabel, type Role } from '../phrases.ts';
 import type { ReplyType } from '../reply-type.ts';
-import { isSpace } from '../text/characters.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
-import { Scanner } from '../text/scanner.ts';
-import { TreeSink } from '../text/tree-sink.ts';
+import { isSpace } from './scan/characters.ts';
+import type { ReplyNode } from './scan/reply-node.ts';
+import { Scanner } from './scan/scanner.ts';
+import { TreeSink } from './scan/tree-sink.ts';
 import { isJsonString, unframe } from '../unframe.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './candidate-finder.ts';
 import { listOf } from './nodes.ts';

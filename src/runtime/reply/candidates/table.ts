@@ -1,4 +1,4 @@
-import { stringNode, type ReplyNode } from '../text/reply-node.ts';
+import { stringNode, type ReplyNode } from './scan/reply-node.ts';
 import { listOf, objectOf, valueOf } from './nodes.ts';
 
 /** A reply with more tables is not one value. */

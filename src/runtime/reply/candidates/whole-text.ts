@@ -1,6 +1,6 @@
-import { settleBareToken } from '../text/bare-reader.ts';
-import { skipSpace } from '../text/characters.ts';
-import { ReplyNode, stringNode } from '../text/reply-node.ts';
+import { settleBareToken } from './scan/bare-reader.ts';
+import { skipSpace } from './scan/characters.ts';
+import { ReplyNode, stringNode } from './scan/reply-node.ts';
 
 /*
  * A reply that is neither an object nor a list, read as a whole: models write a string, a number or a word as it is, in

@@ -1,4 +1,4 @@
-import type { ReplyNode } from '../text/reply-node.ts';
+import type { ReplyNode } from './scan/reply-node.ts';
 import { listOf, objectOf, valueOf, type Entry } from './nodes.ts';
 
 /*

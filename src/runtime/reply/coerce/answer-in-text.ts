@@ -31,12 +31,13 @@ export function answerInText(raw: string, hitsIn: (text: string) => readonly Hit
     if (json !== undefined && others.length === 0) return answerOf(json, all.length !== 1);
   }
   const [json, ...others] = all;
-  if (json === undefined || others.length === 0) return answerOf(json, false);
+  if (json !== undefined && others.length === 0) return answerOf(json, false);
   const last = lastLine(text);
   const [hit, ...more] = hitsIn(last);
   const isAlone =
     hit !== undefined && more.length === 0 && !HAS_WORD.test(last.slice(0, hit.from) + last.slice(hit.to));
-  return isAlone ? answerOf(hit.json, true) : { kind: 'several', values: all };
+  if (isAlone) return answerOf(hit.json, true);
+  return json === undefined ? { kind: 'none' } : { kind: 'several', values: all };
 }
 
 /** The value of a hit that is not a value of its own, such as `5` in `5 million`: with it, no other is the only one. */

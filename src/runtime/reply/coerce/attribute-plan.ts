@@ -1,6 +1,6 @@
 import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
-import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
+import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
 import type { TypedContainer } from './fast-containers.ts';
 import { addCost, FREE, nullFor, CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';

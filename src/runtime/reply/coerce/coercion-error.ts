@@ -1,6 +1,6 @@
 import { joinPath } from '../../../base/value-path.ts';
 import type { Violation } from '../../../schema/violation.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 
 /** The violations that one member or one union contributes are bounded by these numbers. */
 const MAX_PER_MEMBER = 100;

@@ -1,8 +1,8 @@
 import { joinPath } from '../../../base/value-path.ts';
-import { isJsonToken } from '../text/bare-reader.ts';
-import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
-import { flatten, GrowingText } from '../text/growing-text.ts';
-import type { LikelyKey } from '../text/sink.ts';
+import { isJsonToken } from '../candidates/scan/bare-reader.ts';
+import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
+import { flatten, GrowingText } from '../growing-text.ts';
+import type { LikelyKey } from '../candidates/scan/sink.ts';
 import type { ClassFields, FieldPlan } from './class-plan.ts';
 import { MAX_FLAGS, type Flag } from './outcome.ts';
 import { isCommentaryKey, isFrameKey } from './wrappers.ts';
@@ -279,6 +279,7 @@ export class TypedObject extends TypedContainer {
 
   #nextUnknown(key: string): FastPlan | undefined {
     if (isFrameKey(key)) return undefined;
+    if (this.#unknown?.[0] === key) return undefined; // It can be the first key of the next item of a list.
     if (this.#unknown === undefined) this.#unknown = [key];
     else this.#unknown.push(key);
     return DROPPED;

@@ -1,8 +1,8 @@
 import { surroundingsOf } from '../candidates/read-candidates.ts';
 import { CandidateFinder, type Candidate } from '../candidates/candidate-finder.ts';
 import type { ReplyType } from '../reply-type.ts';
-import { COMMA, skipSpace } from '../text/characters.ts';
-import { Scanner } from '../text/scanner.ts';
+import { COMMA, skipSpace } from '../candidates/scan/characters.ts';
+import { Scanner } from '../candidates/scan/scanner.ts';
 import type { TypedContainer } from './fast-containers.ts';
 import { TypedSink } from './fast-sink.ts';
 import { CoercedValue } from './outcome.ts';

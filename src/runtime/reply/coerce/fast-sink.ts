@@ -1,10 +1,10 @@
-import { canBecomeScalar } from '../text/bare-reader.ts';
-import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } from '../text/characters.ts';
-import { MAX_COMPARED } from '../text/closing-brackets.ts';
-import type { Escapes } from '../text/escapes.ts';
-import { GrowingString } from '../text/growing-text.ts';
-import { CERTAIN_REPAIRS, MAX_REPLY_DEPTH, type ReplyNode } from '../text/reply-node.ts';
-import type { LikelyKey, Sink } from '../text/sink.ts';
+import { canBecomeScalar } from '../candidates/scan/bare-reader.ts';
+import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
+import { MAX_COMPARED } from '../candidates/scan/sink.ts';
+import type { Escapes } from '../candidates/scan/escapes.ts';
+import { GrowingString } from '../growing-text.ts';
+import { CERTAIN_REPAIRS, MAX_REPLY_DEPTH, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import type { LikelyKey, Sink } from '../candidates/scan/sink.ts';
 import type { FastPlan, TypedContainer } from './fast-containers.ts';
 
 /**
@@ -75,6 +75,16 @@ export class TypedSink implements Sink<TypedContainer> {
 
   itemToKey(): boolean {
     return false;
+  }
+
+  reopen(): boolean {
+    return false;
+  }
+
+  readonly holdsLists = false;
+
+  reopenRoot(): boolean {
+    return this.#refuse();
   }
 
   dropLast(): void {

@@ -1,6 +1,6 @@
 import { COMMON_WORDS, SET_OFF } from '../phrases.ts';
-import { DOUBLE_QUOTE } from '../text/characters.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, mismatch } from './coercion-error.ts';
 import { foldAccents, foldCase, foldPunctuation, foldWords } from './folding.ts';

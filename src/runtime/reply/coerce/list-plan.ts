@@ -1,8 +1,15 @@
-import { separateScalars } from '../text/bare-reader.ts';
-import { OPEN_BRACKET } from '../text/characters.ts';
-import { flatten } from '../text/growing-text.ts';
-import { isNothing } from '../text/nothing.ts';
-import { isStripped, RecordsNode, REPAIR, stringNode, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import { separateScalars } from '../candidates/scan/bare-reader.ts';
+import { OPEN_BRACKET } from '../candidates/scan/characters.ts';
+import { flatten } from '../growing-text.ts';
+import { isNothing } from './nothing.ts';
+import {
+  isStripped,
+  RecordsNode,
+  REPAIR,
+  stringNode,
+  type NodeKind,
+  type ReplyNode,
+} from '../candidates/scan/reply-node.ts';
 import { scalarNode } from '../candidates/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { TypedList } from './fast-containers.ts';

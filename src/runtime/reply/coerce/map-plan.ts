@@ -1,7 +1,7 @@
 import { NO_LOSSES } from '../reply-parser.ts';
-import { OPEN_BRACE } from '../text/characters.ts';
-import { isNothing } from '../text/nothing.ts';
-import { isStripped, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import { OPEN_BRACE } from '../candidates/scan/characters.ts';
+import { isNothing } from './nothing.ts';
+import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import {
   coercionError,
   emptiedError,

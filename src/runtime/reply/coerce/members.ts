@@ -1,5 +1,5 @@
-import { GrowingText } from '../text/growing-text.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import { GrowingText } from '../growing-text.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { PartialValue, type Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 

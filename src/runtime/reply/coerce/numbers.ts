@@ -1,7 +1,7 @@
 import { LARGE_INT } from '../reply-parser.ts';
 import { SCALE_WORD } from '../phrases.ts';
-import { isJsonNumber, jsonNumberOf } from '../text/json-number.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
+import { isJsonNumber, jsonNumberOf } from '../candidates/scan/json-number.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome, type Flag } from './outcome.ts';

@@ -1,8 +1,8 @@
 import { joinPath } from '../../../base/value-path.ts';
 import type { Losses, ParseFlag } from '../../../schema/explanation.ts';
 import { NO_LOSSES } from '../reply-parser.ts';
-import { isNothing } from '../text/nothing.ts';
-import { CERTAIN_REPAIRS, describeRepairs, type ReplyNode } from '../text/reply-node.ts';
+import { isNothing } from './nothing.ts';
+import { CERTAIN_REPAIRS, describeRepairs, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import type { CoercionError } from './coercion-error.ts';
 import type { Reading } from './step-budget.ts';
 

@@ -1,4 +1,4 @@
-import type { NodeKind, ReplyNode } from '../text/reply-node.ts';
+import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import { FastPlan } from './fast-containers.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
 import { StepBudget, type Reading } from './step-budget.ts';

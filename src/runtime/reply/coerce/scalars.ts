@@ -1,8 +1,8 @@
-import { DOUBLE_QUOTE, OPEN_BRACKET } from '../text/characters.ts';
-import { GrowingString } from '../text/growing-text.ts';
-import { linkedText } from '../text/links.ts';
-import { canBecomeNull, isNullWord } from '../text/nothing.ts';
-import { quoteText, REPAIR, type ReplyNode } from '../text/reply-node.ts';
+import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
+import { GrowingString } from '../growing-text.ts';
+import { linkedText } from '../candidates/links.ts';
+import { canBecomeNull, isNullWord } from './nothing.ts';
+import { quoteText, REPAIR, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { withoutDecoration } from './folding.ts';

@@ -1,4 +1,4 @@
-import type { ReplyNode } from '../text/reply-node.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 
 /*
  * Limits the work for one reply. Coercion counts its steps, each of about 100 ns: coercing a value to a type, comparing a

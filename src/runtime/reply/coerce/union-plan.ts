@@ -1,6 +1,6 @@
-import { OPEN_BRACE } from '../text/characters.ts';
-import { isNothing, isNullWord, isWordForNothing } from '../text/nothing.ts';
-import { REPAIR, type NodeKind, type ReplyNode } from '../text/reply-node.ts';
+import { OPEN_BRACE } from '../candidates/scan/characters.ts';
+import { isNothing, isNullWord, isWordForNothing } from './nothing.ts';
+import { REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import type { TypedContainer } from './fast-containers.ts';
 import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';

@@ -1,7 +1,7 @@
-import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../text/characters.ts';
-import type { ReplyNode } from '../text/reply-node.ts';
-import { Scanner } from '../text/scanner.ts';
-import { TreeSink } from '../text/tree-sink.ts';
+import { OPEN_BRACE, OPEN_BRACKET, skipSpace } from '../candidates/scan/characters.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
+import { Scanner } from '../candidates/scan/scanner.ts';
+import { TreeSink } from '../candidates/scan/tree-sink.ts';
 import { fenceBody } from '../candidates/whole-text.ts';
 import { coercionError, describeValue } from './coercion-error.ts';
 import { compareCost, GUESS, type CoercedValue, type CoercionOutcome } from './outcome.ts';

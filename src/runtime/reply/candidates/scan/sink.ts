@@ -1,6 +1,9 @@
 import type { Escapes } from './escapes.ts';
 import type { ReplyNode } from './reply-node.ts';
 
+/** The most lists and objects, from the innermost one, that are compared with the text ahead. */
+export const MAX_COMPARED = 16;
+
 /**
  * Receives the parts of one list or object in the order of the text. A sink that rejects the value sets `gaveUp`; methods
  * that return a boolean then return false.
@@ -46,6 +49,15 @@ export interface Sink<T> {
    * object in the list, or of the object around the list. Returns false if none of them can have it.
    */
   itemToKey(): boolean;
+  /**
+   * Opens the list again that is the last member of the innermost object: it was closed too early. Returns false for any
+   * other member.
+   */
+  reopen(): boolean;
+  /** Opens the whole value again: it goes on after its closing bracket. */
+  reopenRoot(): boolean;
+  /** True if the members of the innermost list are lists. */
+  readonly holdsLists: boolean;
   /** Takes back the last member of a list. */
   dropLast(): void;
   /** Records a repair between the members of the innermost list or object. */

@@ -1,14 +1,11 @@
 import {
-  ASTERISK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   closersOf,
   COLON,
   COMMA,
   DOT,
-  DOUBLE_QUOTE,
   EQUALS,
-  GREATER_THAN,
   HASH,
   isDigit,
   isSpace,
@@ -18,77 +15,15 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   OPEN_PAREN,
-  SINGLE_QUOTE,
   skipSpace,
   SLASH,
-} from './characters.ts';
+} from './scan/characters.ts';
 
-/** The result of looking ahead: `wait` if the text ends before the answer is known. */
-export type Verdict = 'yes' | 'no' | 'wait';
-
-/**
- * How far ahead the readers look. It bounds the work that is repeated when text arrives in small deltas; longer keys
- * without a comma before them are rarer than texts that only resemble one. No verdict may depend on how much text
- * beyond it has arrived: a reply means the same wherever it is cut.
- */
-export const LOOK_AHEAD = 120;
-
-// --- keys ------------------------------------------------------------------------------------------------------------
-
-/** Does a key with its colon start at `from` (after spaces)? */
-export function keyAhead(text: string, from: number, isLast: boolean): Verdict {
-  const start = skipSpace(text, from);
-  if (start - from > LOOK_AHEAD) return 'no';
-  if (start >= text.length) return isLast ? 'no' : 'wait';
-  const opener = text.charCodeAt(start);
-  if (opener === DOUBLE_QUOTE || opener === SINGLE_QUOTE || opener > 127) {
-    const closers = closersOf(opener);
-    // A ” can be the only typographic quote.
-    if (closers !== '') return quotedKeyAhead(text, start + 1, opener === DOUBLE_QUOTE ? '"”' : closers, isLast);
-  }
-  return isWordCharacter(opener) ? wordKeyAhead(text, start, isLast) : 'no';
-}
-
-function quotedKeyAhead(text: string, from: number, closers: string, isLast: boolean): Verdict {
-  const limit = Math.min(text.length, from + LOOK_AHEAD);
-  for (let at = from; at < limit; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === LINE_FEED) return 'no';
-    if (closers.includes(text.charAt(at))) return at > from ? signAhead(text, at + 1, isLast) : 'no';
-  }
-  return limit === text.length && !isLast ? 'wait' : 'no';
-}
-
-function wordKeyAhead(text: string, from: number, isLast: boolean): Verdict {
-  const limit = Math.min(text.length, from + LOOK_AHEAD);
-  let at = from;
-  while (at < limit && (isWordCharacter(text.charCodeAt(at)) || text.charCodeAt(at) === MINUS)) at += 1;
-  if (at < limit) return signAhead(text, at, isLast);
-  return limit === text.length && !isLast ? 'wait' : 'no';
-}
-
-/** A colon, or `=>` as PHP and Ruby write it. */
-function signAhead(text: string, from: number, isLast: boolean): Verdict {
-  const colon = colonAhead(text, from, isLast);
-  const at = skipSpace(text, from);
-  if (colon !== 'no' || text.charCodeAt(at) !== EQUALS || at - from > LOOK_AHEAD) return colon;
-  if (at + 1 >= text.length) return isLast ? 'no' : 'wait';
-  return text.charCodeAt(at + 1) === GREATER_THAN ? 'yes' : 'no';
-}
-
-/** A colon, but not one of `::` or `://`. */
-function colonAhead(text: string, from: number, isLast: boolean): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
-  if (at >= text.length) return isLast ? 'no' : 'wait';
-  if (text.charCodeAt(at) !== COLON) return 'no';
-  if (at + 2 >= text.length && !isLast) return 'wait';
-  if (text.charCodeAt(at + 1) === COLON || text.startsWith('//', at + 1)) return 'no';
-  return 'yes';
-}
+import { LOOK_AHEAD, type Verdict } from '../candidates/scan/ahead.ts';
+export { keyAhead, LOOK_AHEAD, type Verdict } from '../candidates/scan/ahead.ts';
 
 /** Does a key of one or more words without quotes start at `from` and end in a colon on the same line? */
-export function phraseKeyAhead(text: string, from: number, isLast: boolean): Verdict {
+function phraseKeyAhead(text: string, from: number, isLast: boolean): Verdict {
   const limit = Math.min(text.length, from + LOOK_AHEAD);
   for (let at = from; at < limit; at += 1) {
     const code = text.charCodeAt(at);
@@ -192,25 +127,10 @@ function isNumberCharacter(code: number): boolean {
   return isDigit(code) || (code >= 43 && code <= 47) || (code | 32) === 101;
 }
 
-export const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
+const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
 const LONGEST_WORD = 5;
 
 /** True for the beginning of `null`, `true` or `false`. */
-export function beginsWord(text: string): boolean {
+function beginsWord(text: string): boolean {
   return JSON_WORDS.some((word) => word.startsWith(text));
-}
-
-// --- comments and fences ---------------------------------------------------------------------------------------------
-
-/** Does the slash at `at` start a comment? */
-export function commentAhead(text: string, at: number, isLast: boolean): Verdict {
-  if (at + 1 >= text.length) return isLast ? 'no' : 'wait';
-  const next = text.charCodeAt(at + 1);
-  return next === SLASH || next === ASTERISK ? 'yes' : 'no';
-}
-
-/** Are the backticks at `at` the three that end a fence? */
-export function fenceAhead(text: string, at: number, isLast: boolean): Verdict {
-  if (text.length - at < 3 && !isLast) return 'wait';
-  return text.startsWith('```', at) ? 'yes' : 'no';
 }

@@ -1,9 +1,8 @@
 import { settleBareToken } from './bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE } from './characters.ts';
-import { MAX_COMPARED } from './closing-brackets.ts';
 import type { Escapes } from './escapes.ts';
 import { MAX_REPLY_DEPTH, REPAIR, ReplyNode } from './reply-node.ts';
-import type { Sink } from './sink.ts';
+import { MAX_COMPARED, type Sink } from './sink.ts';
 
 /** Builds a tree of nodes from a value of any type. */
 export class TreeSink implements Sink<ReplyNode> {
@@ -44,7 +43,14 @@ export class TreeSink implements Sink<ReplyNode> {
     if (this.#top !== undefined) this.#top.repairs |= repair;
   }
 
+  /** The first key of an object in a list, a second time, begins the next object: its braces are missing. */
   key(key: string, repairs: number): boolean {
+    const keys = this.#top?.keys ?? [];
+    if (keys.length > 1 && keys[0] === key && this.#stack.at(-2)?.kind === 'list') {
+      this.closeInnermost();
+      this.open(OPEN_BRACE);
+      this.addRepair(REPAIR.brackets);
+    }
     this.#key = key;
     this.#keyRepairs = repairs;
     return true;
@@ -111,6 +117,30 @@ export class TreeSink implements Sink<ReplyNode> {
     else if (isOfItem) this.open(OPEN_BRACE);
     else this.close(CLOSE_BRACKET);
     return this.key(key.text, key.repairs);
+  }
+
+  reopen(): boolean {
+    const list = this.#top?.items.at(-1);
+    if (!this.inObject || list?.kind !== 'list') return false;
+    list.enlistScalars();
+    return this.#openAgain(list);
+  }
+
+  reopenRoot(): boolean {
+    return this.root !== undefined && this.#openAgain(this.root);
+  }
+
+  #openAgain(node: ReplyNode): true {
+    node.complete = false;
+    node.forget();
+    node.repairs |= REPAIR.brackets;
+    this.#stack.push(node);
+    this.#top = node;
+    return true;
+  }
+
+  get holdsLists(): boolean {
+    return this.#top?.items[0]?.kind === 'list';
   }
 
   dropLast(): void {

@@ -33,10 +33,15 @@ export const GUILLEMETS: ReadonlySet<number> = new Set([0xab, 0xbb, 0x2039]);
 const NO_BREAK_SPACE = 0xa0;
 const BYTE_ORDER_MARK = 0xfeff;
 
+/** Narrow and wide spaces, and a separator of Mongolian. */
+const INVISIBLE: ReadonlySet<number> = new Set([0x3000, 0x202f, 0x205f, 0x180e]);
+
 /** True for a space, a tab, a line end, and the invisible characters that models and editors put between tokens. */
 export function isSpace(code: number): boolean {
   if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN);
-  return code === NO_BREAK_SPACE || code === BYTE_ORDER_MARK || code === 0x3000 || (code >= 0x2000 && code <= 0x200b);
+  return (
+    code === NO_BREAK_SPACE || code === BYTE_ORDER_MARK || INVISIBLE.has(code) || (code >= 0x2000 && code <= 0x200b)
+  );
 }
 
 export function isDigit(code: number): boolean {
@@ -82,7 +87,7 @@ export function closersOf(opener: number): string {
     case SINGLE_QUOTE:
       return "'";
     case BACKTICK:
-      return '`';
+      return '`´';
     case 0x201c: // “
     case 0x201e: // „
     case 0x201f: // ‟

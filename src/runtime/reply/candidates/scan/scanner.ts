@@ -1,7 +1,9 @@
-import { AfterMember, NO_QUOTES } from './after-member.ts';
+import type { ValueSource } from '../candidate-finder.ts';
+import { Ahead, type Verdict } from './ahead.ts';
 import { BareReader, isEllipsis } from './bare-reader.ts';
-import type { ValueSource } from '../candidates/candidate-finder.ts';
+import { closingOf, goesOn } from './brackets.ts';
 import {
+  BACKSLASH,
   BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
@@ -10,23 +12,24 @@ import {
   COMMA,
   DOUBLE_QUOTE,
   EQUALS,
+  GREATER_THAN,
   HASH,
+  isDigit,
   isWordCharacter,
-  LESS_THAN,
+  LINE_FEED,
   OPEN_BRACE,
   OPEN_BRACKET,
+  OPEN_PAREN,
   SEMICOLON,
   SLASH,
 } from './characters.ts';
-import { closeOther } from './closing-brackets.ts';
 import { Cursor } from './cursor.ts';
 import { KeyReader } from './key-reader.ts';
 import { REPAIR, type ReplyNode } from './reply-node.ts';
 import type { Sink } from './sink.ts';
-import { SkippedText } from './skipped-text.ts';
 import { StringReader } from './string-reader.ts';
 
-type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'done';
+type State = 'value' | 'after' | 'key' | 'colon' | 'string' | 'quoted-key' | 'bare' | 'bare-key' | 'closed' | 'done';
 
 /**
  * Reads one list or object, and repairs the mistakes of models, from text that arrives in deltas of any size: its state is
@@ -40,17 +43,18 @@ export class Scanner<T> implements ValueSource<T> {
   readonly #keys = new KeyReader(this.#cursor);
   readonly #strings = new StringReader(this.#cursor);
   readonly #tokens = new BareReader(this.#cursor);
-  readonly #after = new AfterMember(this.#cursor);
-  readonly #skipped: SkippedText;
   #state: State = 'value';
   #inObject = false;
+  /** The list or object that was closed last was an object. */
+  #wasObject = false;
   /** The string or token being read. */
   #node: ReplyNode | undefined = undefined;
   #sawComma = false;
+  /** The number of line breaks since the last member. */
+  #lines = 0;
 
   constructor(sink: Sink<T>) {
     this.#sink = sink;
-    this.#skipped = new SkippedText(this.#cursor, sink);
   }
 
   /** Begins another value. A text can contain thousands, and a scanner has many parts, so it is reused. */
@@ -61,7 +65,7 @@ export class Scanner<T> implements ValueSource<T> {
     this.#inObject = false;
     this.#node = undefined;
     this.#sawComma = false;
-    this.#after.clear();
+    this.#lines = 0;
   }
 
   get root(): T | undefined {
@@ -81,7 +85,8 @@ export class Scanner<T> implements ValueSource<T> {
     const cursor = this.#cursor;
     cursor.start(text, from, isLast);
     while (cursor.at < text.length && !this.done) if (!this.#step()) break;
-    if (isLast && !this.done) this.#giveUp();
+    if (isLast && this.#state === 'closed') this.#state = 'done';
+    else if (isLast && !this.done) this.#giveUp();
     else if (this.#node !== undefined && (this.#state === 'string' || this.#state === 'bare'))
       this.#sink.grow(this.#node);
     cursor.text = '';
@@ -107,6 +112,8 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#readBare();
       case 'bare-key':
         return this.#readBareKey();
+      case 'closed':
+        return this.#readAfterRoot();
       case 'done':
         return false;
     }
@@ -128,11 +135,10 @@ export class Scanner<T> implements ValueSource<T> {
         return this.#noValue(code);
       case SLASH:
       case HASH:
-      case LESS_THAN:
         return this.#readCommentValue(code);
       case COLON:
       case EQUALS:
-        return this.#inObject ? this.#skipped.sign(code) : this.#startBare(code);
+        return this.#inObject ? this.#skipSign(code) : this.#startBare(code);
       default:
         if (this.#cursor.isAtEnd) return true;
         return closersOf(code) === '' ? this.#readToken(code) : this.#startString(code);
@@ -144,7 +150,7 @@ export class Scanner<T> implements ValueSource<T> {
     if (this.#inObject) this.#sink.addRepair(REPAIR.droppedText);
     if (code === COMMA) {
       if (this.#inObject) this.#state = 'key';
-      return this.#skipped.character(REPAIR.comma);
+      return this.#skip(REPAIR.comma);
     }
     if (!this.#inObject && this.#sawComma) this.#sink.addRepair(REPAIR.comma);
     return this.#closeContainer(code);
@@ -154,7 +160,6 @@ export class Scanner<T> implements ValueSource<T> {
     if (!this.#sink.open(bracket)) return false;
     this.#cursor.at += 1;
     this.#inObject = bracket === OPEN_BRACE;
-    this.#after.bare = '';
     this.#state = this.#inObject ? 'key' : 'value';
     this.#sawComma = false;
     return true;
@@ -162,57 +167,85 @@ export class Scanner<T> implements ValueSource<T> {
 
   #closeContainer(bracket: number): boolean {
     const isMatch = this.#inObject === (bracket === CLOSE_BRACE);
-    const isClosed = isMatch ? this.#sink.close(bracket) : closeOther(this.#sink, this.#cursor, bracket);
-    if (isClosed === 'wait') return false;
-    if (!isClosed) return this.#skipped.character(REPAIR.brackets);
+    const closing = isMatch ? 'all' : closingOf(this.#cursor, this.#sink.closers);
+    if (closing === 'wait') return false;
+    if (closing === 'innermost') this.#sink.closeInnermost();
+    if (closing === 'none' || (closing === 'all' && !this.#sink.close(bracket))) return this.#skip(REPAIR.brackets);
     this.#cursor.at += 1;
+    this.#wasObject = this.#inObject;
     this.#inObject = this.#sink.inObject;
-    this.#state = this.#sink.depth === 0 ? 'done' : 'after';
+    this.#state = this.#sink.depth === 0 ? 'closed' : 'after';
+    this.#lines = 0;
     return true;
   }
 
+  /** After the bracket that closes the whole value, more members show that it was one too many. */
+  #readAfterRoot(): boolean {
+    const isMore = goesOn(this.#cursor, this.#wasObject);
+    if (isMore === 'wait') return false;
+    this.#state = isMore === 'yes' ? 'after' : 'done';
+    if (isMore === 'no') return false;
+    this.#inObject = this.#wasObject;
+    return this.#sink.reopenRoot();
+  }
+
   #readDelimiter(): boolean {
-    const code = this.#after.peek();
+    const code = this.#peekDelimiter();
     switch (code) {
       case COMMA:
-        return this.#readComma();
+        this.#cursor.at += 1;
+        return this.#readMember(true);
       case SEMICOLON:
-        this.#skipped.character(REPAIR.comma);
+        this.#skip(REPAIR.comma);
         return this.#readMember(true);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
       case SLASH:
-        return this.#skipped.slash();
+        return this.#skipSlash();
       case HASH:
-        return this.#skipped.line();
+        return this.#skipLine();
+      case BACKSLASH:
+        return this.#skip(REPAIR.escape);
       case BACKTICK:
         return this.#maybeFenceEnd();
+      case OPEN_PAREN:
+        this.#cursor.skipNote();
+        this.#sink.addRepair(REPAIR.droppedText);
+        return true;
       default:
         if (this.#cursor.isAtEnd) return true;
-        return (code === COLON || code === EQUALS) && !this.#inObject ? this.#endListAtKey() : this.#readOther();
+        return (code === COLON || code === EQUALS) && !this.#inObject ? this.#endListAtKey() : this.#readOther(code);
     }
   }
 
-  /** Reads the comma after a member. If it is alone on its line, the object inside another one has lost its closing brace. */
-  #readComma(): boolean {
-    const isAlone = this.#inObject && this.#after.lines > 0 ? this.#after.isCommaAlone() : 'no';
-    if (isAlone === 'wait') return false;
-    if (isAlone === 'yes' && this.#sink.closers.startsWith('}}')) this.#sink.closeInnermost();
-    this.#cursor.at += 1;
-    return this.#readMember(true);
+  /** Skips spaces, counts their line breaks, and returns the code of the next character. */
+  #peekDelimiter(): number {
+    const cursor = this.#cursor;
+    const from = cursor.at;
+    const code = cursor.peek();
+    for (let at = from; at < cursor.at; at += 1) if (cursor.text.charCodeAt(at) === LINE_FEED) this.#lines += 1;
+    return code;
   }
 
-  /** Reads a note, the end of a value whose closing brackets are missing, or a member after a missing comma. */
-  #readOther(): boolean {
-    const comment = this.#skipped.html();
-    if (comment !== 'no') return comment === 'yes';
-    const ahead = this.#after.ahead(this.#inObject);
-    if (ahead === 'note') return this.#skipped.line();
-    if (ahead === 'prose') return this.#giveUp();
-    if (ahead !== 'member') return false;
+  /** Reads a member after a missing comma, or the text after a value whose closing brackets are missing. */
+  #readOther(code: number): boolean {
+    const isProse = this.#lines > 0 && isWordCharacter(code) && !isDigit(code) ? this.#proseAhead() : 'no';
+    if (isProse !== 'no') return isProse === 'yes' && this.#giveUp();
     this.#sink.addRepair(REPAIR.comma);
     return this.#readMember(false);
+  }
+
+  /** Does a sentence follow? In a list, only an empty line before it distinguishes it from an item without quotes. */
+  #proseAhead(): Verdict {
+    const { text, at, isLast } = this.#cursor;
+    const ahead = new Ahead(text, at, isLast);
+    if (this.#inObject ? ahead.phraseKey(at) !== undefined || ahead.key(at) !== undefined : this.#lines < 2)
+      return ahead.answer(false);
+    let end = at;
+    while (isWordCharacter(ahead.code(end)) || ahead.code(end) === COMMA) end += 1;
+    const next = ahead.skipSpace(end);
+    return ahead.answer(next > end && isWordCharacter(ahead.code(next)));
   }
 
   /** Handles a colon or `=>` after a string in a list: the string is a key of an object whose brackets are missing or wrong. */
@@ -225,8 +258,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   #readMember(sawComma: boolean): boolean {
     this.#sawComma = sawComma;
-    this.#after.lines = 0;
-    if (!this.#inObject) this.#after.bare = '';
+    this.#lines = 0;
     this.#state = this.#inObject ? 'key' : 'value';
     return this.#inObject ? this.#readKey() : this.#readValue();
   }
@@ -244,17 +276,40 @@ export class Scanner<T> implements ValueSource<T> {
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
       case OPEN_BRACE:
-        // The next object of a list that was not opened, or whose last object was not closed; any other brace is dropped.
-        this.#sink.addRepair(REPAIR.brackets);
-        return this.#sink.nextItem() ? this.#openContainer(OPEN_BRACE) : this.#skipped.character(REPAIR.brackets);
+      case OPEN_BRACKET:
+        return this.#readItemForKey(code);
+      case COMMA:
+      case SEMICOLON:
+        return this.#skip(REPAIR.comma);
+      case COLON:
+        return this.#skip(REPAIR.unquotedKey); // A symbol of Ruby.
+      case SLASH:
+        return this.#skipSlash();
+      case HASH:
+        return this.#skipLine();
       case BACKTICK:
         return this.#readKeyOrFence();
-      default: {
-        const isSkipped = this.#skipped.beforeKey(code);
-        if (isSkipped !== 'no') return isSkipped === 'yes';
+      default:
         return this.#cursor.isAtEnd || this.#startKey(code);
-      }
     }
+  }
+
+  /**
+   * Reads a list or object in the place of a key: the next item of a list that was closed too early, or not opened, or
+   * whose last object was not closed; any other bracket is dropped.
+   */
+  #readItemForKey(bracket: number): boolean {
+    this.#sink.addRepair(REPAIR.brackets);
+    if (this.#sink.reopen()) {
+      this.#inObject = false;
+      this.#state = 'value';
+      // `[1], [2]` is one list, in which only lists of lists keep the brackets.
+      return bracket === OPEN_BRACE || this.#sink.holdsLists
+        ? this.#openContainer(bracket)
+        : this.#skip(REPAIR.brackets);
+    }
+    if (bracket === OPEN_BRACE && this.#sink.nextItem()) return this.#openContainer(bracket);
+    return this.#skip(bracket === OPEN_BRACE ? REPAIR.brackets : REPAIR.droppedText);
   }
 
   #readKeyOrFence(): boolean {
@@ -270,7 +325,6 @@ export class Scanner<T> implements ValueSource<T> {
 
   #takeKey(repairs: number): boolean {
     this.#state = 'value';
-    this.#after.bare = repairs === 0 ? '' : NO_QUOTES;
     return this.#sink.key(this.#keys.key, repairs) && this.#readValue();
   }
 
@@ -287,7 +341,6 @@ export class Scanner<T> implements ValueSource<T> {
     }
     this.#node = this.#strings.open('key');
     this.#state = 'quoted-key';
-    this.#after.bare = '';
     return true;
   }
 
@@ -306,16 +359,16 @@ export class Scanner<T> implements ValueSource<T> {
       this.#state = 'key';
       return true;
     }
-    this.#after.bare = NO_QUOTES;
-    if (end === 'brace') this.#sink.addRepair(REPAIR.colon);
-    this.#state = end === 'brace' ? 'value' : 'colon';
+    if (end === 'wait') return false;
+    if (end === 'value') this.#sink.addRepair(REPAIR.colon);
+    this.#state = end === 'value' ? 'value' : 'colon';
     return this.#sink.key(this.#keys.key, this.#keys.repairs);
   }
 
   #readColon(): boolean {
     const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
-    if (code === SLASH) return this.#skipped.slash();
+    if (code === SLASH) return this.#skipSlash();
     this.#state = 'value';
     if (code === COLON) this.#cursor.at += 1;
     else this.#sink.addRepair(REPAIR.colon);
@@ -334,7 +387,7 @@ export class Scanner<T> implements ValueSource<T> {
   }
 
   #startString(code: number): boolean {
-    const node = this.#strings.start(this.#inObject ? 'object' : 'list');
+    const node = this.#strings.start(this.#inObject ? 'value' : 'item');
     if (node === undefined) return false;
     this.#node = node;
     this.#state = 'string';
@@ -348,9 +401,10 @@ export class Scanner<T> implements ValueSource<T> {
     return this.#sink.end(this.#node);
   }
 
-  /** A slash, a `#` or a `<` in place of a value opens a comment or begins a string without quotes. */
+  /** A slash or a `#` in place of a value opens a comment or begins a string without quotes. */
   #readCommentValue(code: number): boolean {
-    const isComment = this.#skipped.comment(code);
+    const isComment = code === SLASH ? this.#cursor.skipSlashComment() : this.#cursor.skipHashComment();
+    if (isComment === 'yes') this.#sink.addRepair(REPAIR.comment);
     return isComment === 'no' ? this.#startBare(code) : isComment === 'yes';
   }
 
@@ -358,11 +412,9 @@ export class Scanner<T> implements ValueSource<T> {
     const { text, at: from } = this.#cursor;
     const to = this.#tokens.completeEnd(code, !this.#inObject);
     if (to < 0) return this.#startBare(code);
-    const source = text.slice(from, to);
-    if (!this.#inObject) this.#after.bare = source;
     this.#cursor.at = to;
     this.#state = 'after';
-    return this.#sink.token(source);
+    return this.#sink.token(text.slice(from, to));
   }
 
   #startBare(code: number): boolean {
@@ -375,10 +427,41 @@ export class Scanner<T> implements ValueSource<T> {
     const goesOn = this.#tokens.read();
     if (this.#node === undefined || !this.#tokens.ended) return goesOn;
     this.#state = 'after';
-    if (!this.#inObject && this.#node.kind === 'string') this.#after.bare = NO_QUOTES;
     if (!isEllipsis(this.#node.text)) return this.#sink.end(this.#node);
     this.#sink.dropLast();
     return true;
+  }
+
+  // --- text that belongs to no member --------------------------------------------------------------------------------
+
+  /** Skips the character at the cursor. Always returns true. */
+  #skip(repair: number): true {
+    this.#cursor.at += 1;
+    this.#sink.addRepair(repair);
+    return true;
+  }
+
+  /** Skips the comment up to the end of the line that the character at the cursor opens. */
+  #skipLine(): true {
+    this.#cursor.skipLineComment();
+    this.#sink.addRepair(REPAIR.comment);
+    return true;
+  }
+
+  /** Skips the slash at the cursor, with the comment that it opens, if any. Returns false if that needs more text. */
+  #skipSlash(): boolean {
+    const opens = this.#cursor.skipSlashComment();
+    if (opens === 'no') return this.#skip(REPAIR.droppedText);
+    if (opens === 'yes') this.#sink.addRepair(REPAIR.comment);
+    return opens === 'yes';
+  }
+
+  /** Skips `=` or `=>` in the place of a colon, or a second colon. Returns false if that needs more text. */
+  #skipSign(code: number): boolean {
+    const { text, at, isLast } = this.#cursor;
+    if (at + 1 >= text.length && !isLast) return false;
+    if (code === EQUALS && text.charCodeAt(at + 1) === GREATER_THAN) this.#cursor.at += 1;
+    return this.#skip(REPAIR.colon);
   }
 
   /** Three backticks between members end the fence around the value, and the value with it. */
@@ -386,7 +469,7 @@ export class Scanner<T> implements ValueSource<T> {
     const { text, at, isLast } = this.#cursor;
     if (text.length - at < 3 && !isLast) return false;
     if (this.#inFence && text.startsWith('```', at)) return this.#giveUp();
-    return this.#skipped.character(REPAIR.droppedText);
+    return this.#skip(REPAIR.droppedText);
   }
 
   /** Ends everything that is open as incomplete. Always returns false. */

@@ -125,6 +125,18 @@ export class ReplyNode {
     this.forget();
   }
 
+  /** Makes the scalars at the end of a list of lists one more list: its opening bracket is missing. */
+  enlistScalars(): void {
+    const items = this.#items;
+    const from = items.findLastIndex((item) => !item.isScalar) + 1;
+    if (items[0]?.kind !== 'list' || from === items.length) return;
+    const list = new ReplyNode('list');
+    list.repairs = REPAIR.brackets;
+    list.complete = true;
+    for (const item of items.splice(from)) list.add(item);
+    items.push(list);
+  }
+
   dropLast(): void {
     if (this.#items !== NO_ITEMS) this.#items.pop();
   }

@@ -32,8 +32,8 @@ function skipDigits(text: string, from: number): number {
   return at;
 }
 
-/** A number as programming languages write it. */
-const NUMBER = /^([+\-−]?)(?:(0|[1-9]\d*|[1-9]\d{0,2}(?:_\d{3})+)(?:\.(\d*))?|\.(\d+))([eE][+-]?\d+)?$/u;
+/** A number as programming languages write it. An exponent can break off. */
+const NUMBER = /^([+\-−]?)(?:(0|[1-9]\d*(?:_\d+)*)(?:\.(\d*(?:_\d+)*))?|\.(\d+))(?:([eE][+-]?\d+)|[eE][+-]?)?$/u;
 const HEXADECIMAL = /^([+\-−]?)(0[xX][\da-fA-F]+)$/u;
 const MAX_LENGTH = 1000;
 
@@ -56,7 +56,7 @@ export function jsonNumberOf(text: string): string | undefined {
   if (parts === null) return undefined;
   const [, sign, whole = '0', decimals, only, exponent = ''] = parts;
   const fraction = decimals === '' ? undefined : (decimals ?? only);
-  return signed(sign, whole.replaceAll('_', '') + (fraction === undefined ? '' : `.${fraction}`) + exponent);
+  return signed(sign, (whole + (fraction === undefined ? '' : `.${fraction}`)).replaceAll('_', '') + exponent);
 }
 
 function signed(sign: string | undefined, digits: string): string {

@@ -1,4 +1,4 @@
-import { isStripped, type ReplyNode } from './reply-node.ts';
+import { isStripped, type ReplyNode } from '../candidates/scan/reply-node.ts';
 
 /** The spellings of null in programming languages and tables, in lower case. */
 const NULL_WORDS = ['null', 'nil', 'none', 'undefined', 'nan', 'n/a'];

@@ -1,5 +1,5 @@
+import { Ahead, type Verdict } from './ahead.ts';
 import {
-  BACKTICK,
   CLOSE_BRACE,
   CLOSE_BRACKET,
   CLOSE_PAREN,
@@ -12,7 +12,6 @@ import {
   isDigit,
   isSpace,
   isWordCharacter,
-  LESS_THAN,
   LINE_FEED,
   MINUS,
   OPEN_BRACE,
@@ -25,19 +24,8 @@ import {
   skipSpace,
   SLASH,
 } from './characters.ts';
-import { closingTagAhead, htmlCommentAhead, isNoteMark, noteAhead } from './after-member.ts';
 import type { Cursor } from './cursor.ts';
 import { isJsonNumber, jsonNumberOf } from './json-number.ts';
-import {
-  beginsWord,
-  commentAhead,
-  fenceAhead,
-  JSON_WORDS,
-  keyAhead,
-  LOOK_AHEAD,
-  phraseKeyAhead,
-  type Verdict,
-} from './look-ahead.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 
 /** Reads one token without quotes at a time: a number, a word, or a string whose quotes the model left out. */
@@ -73,22 +61,21 @@ export class BareReader {
    */
   completeEnd(first: number, inList: boolean): number {
     if (first !== MINUS && !isDigit(first) && !isWordStart(first)) return -1;
-    const { text, at: start, isLast } = this.#cursor;
+    const { text, at: start } = this.#cursor;
     let end = start + 1;
     while (end < text.length && isTokenCharacter(text.charCodeAt(end))) end += 1;
     const at = skipBlanks(text, end);
-    const context = inList ? IN_LIST : isLast ? LAST : NOT_LAST;
     switch (codeAt(text, at)) {
       case COMMA:
-        return commaEndsToken(text, at + 1, isDigit(text.charCodeAt(at - 1)), context) === 'yes' ? end : -1;
+        return inList || codeAt(text, at + 1) === LINE_FEED || codeAt(text, skipSpace(text, at + 1)) === DOUBLE_QUOTE
+          ? end
+          : -1;
       case CLOSE_BRACE:
         return inList ? -1 : end;
       case CLOSE_BRACKET:
         return inList ? end : -1;
       case LINE_FEED:
-        return lineEndsToken(text, at + 1, context, () => isJsonToken(text.slice(start, end))) === 'yes' ? end : -1;
-      case SLASH:
-        return at > end && commentAhead(text, at, isLast) === 'yes' ? end : -1;
+        return inList || (isJsonToken(text.slice(start, end)) && skipSpace(text, at) < text.length) ? end : -1;
       default:
         return -1;
     }
@@ -115,7 +102,7 @@ export class BareReader {
     const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (isWordCharacter(code) && !(this.#spaced && isNoteMark(code))) {
+      if (isWordCharacter(code)) {
         if (this.#spaced) this.#simple = false;
         continue;
       }
@@ -161,11 +148,10 @@ export class BareReader {
   }
 
   #ends(at: number, before: number): Verdict {
-    const { text, isLast } = this.#cursor;
-    const code = text.charCodeAt(at);
+    const code = this.#cursor.text.charCodeAt(at);
     switch (code) {
       case COMMA:
-        return commaEndsToken(text, at + 1, isDigit(before), this.#context());
+        return this.#commaEnds(at, before);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
       case CLOSE_PAREN:
@@ -173,44 +159,50 @@ export class BareReader {
       case OPEN_BRACE:
       case OPEN_BRACKET:
       case OPEN_PAREN:
+        if (code === OPEN_BRACE && this.#isScalarTo(at)) return 'yes';
         this.#open += 1;
         this.#simple = false;
         return 'no';
       case LINE_FEED:
         return this.#lineEnds(at);
       case SLASH:
-        return isSpace(before) ? commentAhead(text, at, isLast) : 'no';
       case HASH:
-        return isSpace(before) ? this.#hashEnds(at) : 'no';
+        return isSpace(before) ? this.#commentEnds(at, code) : 'no';
       case SEMICOLON:
         return this.#isScalarTo(at) ? 'yes' : 'no';
-      case LESS_THAN:
-      case MINUS:
-        return this.#isScalarTo(at) ? this.#markEnds(at, before) : 'no';
       case DOUBLE_QUOTE:
-        return this.#quoteEnds(at);
+        return this.#quoteEnds(at, before);
       case SINGLE_QUOTE:
         return this.#singleQuoteEnds(at, before);
       default:
         if (isSpace(code)) this.#spaced = true;
-        else if (isNoteMark(code) && this.#isScalarTo(at)) return noteAhead(text, at, isLast);
         return 'no';
     }
   }
 
-  /** A `#` before a space opens a comment after a number or a word of JSON; anywhere else, it belongs to a text. */
-  #hashEnds(at: number): Verdict {
-    const { text, isLast } = this.#cursor;
-    if (at + 1 >= text.length && !isLast) return 'wait';
-    return isSpace(text.charCodeAt(at + 1)) && this.#isScalarTo(at) ? 'yes' : 'no';
+  #ahead(at: number): Ahead {
+    return new Ahead(this.#cursor.text, at, this.#cursor.isLast);
   }
 
-  /** A closing tag, a comment of HTML or a note ends a number or a word of JSON. */
-  #markEnds(at: number, before: number): Verdict {
-    const { text, isLast } = this.#cursor;
-    const comment = htmlCommentAhead(text, at, isLast);
-    const tag = comment === 'no' ? closingTagAhead(text, at, isLast) : comment;
-    return tag === 'no' && isSpace(before) ? noteAhead(text, at, isLast) : tag;
+  /** A comma ends an item of a list. In an object, it ends a token only if no more words of a sentence follow. */
+  #commaEnds(at: number, before: number): Verdict {
+    if (this.#open === 0 && (this.#inList || codeAt(this.#cursor.text, at + 1) === LINE_FEED)) return 'yes';
+    const ahead = this.#ahead(at + 1);
+    const next = ahead.skipSpace(at + 1);
+    const code = ahead.code(next);
+    if (this.#open > 0) return ahead.answer(ahead.code(at + 1) === LINE_FEED);
+    const isMember = closersOf(code) !== '' || ahead.key(next) !== undefined || ahead.phraseKey(next) !== undefined;
+    if (isMember || ahead.hasLineFeed(at + 1, next)) return ahead.answer(true);
+    // `1,234` and `1,5` are one token each.
+    if (isDigit(before) && next === at + 1 && isDigit(code)) return ahead.answer(false);
+    return ahead.answer(!isWordCharacter(code) || this.#isScalarTo(at));
+  }
+
+  /** A `#` opens a comment only after a number or a word of JSON: anywhere else, it belongs to a text. */
+  #commentEnds(at: number, code: number): Verdict {
+    const ahead = this.#ahead(at);
+    const next = ahead.code(at + 1);
+    return ahead.answer(code === HASH ? isSpace(next) && this.#isScalarTo(at) : next === SLASH || next === 42);
   }
 
   /** True if the token up to `at` is a number or a word of JSON. */
@@ -221,28 +213,44 @@ export class BareReader {
   }
 
   /** A quote ends a token before the next key, and a string whose opening quote is missing. */
-  #quoteEnds(at: number): Verdict {
-    const { text, isLast } = this.#cursor;
-    const isKey = this.#simple && !this.#inList ? keyAhead(text, at, isLast) : 'no';
-    if (isKey !== 'no') return isKey;
-    this.#quotes += 1;
-    if (this.#quotes !== 1) return 'no';
-    const verdict = closingQuote(text, at + 1, this.#inList, isLast);
-    if (verdict === 'wait') this.#quotes = 0;
-    return verdict;
+  #quoteEnds(at: number, before: number): Verdict {
+    const ahead = this.#ahead(at);
+    if (!this.#inList && (this.#simple || isSpace(before)) && ahead.key(at) !== undefined) return ahead.answer(true);
+    const ends = this.#quotes === 0 && this.#closingQuote(ahead, at + 1);
+    if (!ahead.isShort) this.#quotes += 1;
+    return ahead.answer(ends);
   }
 
   /** The only single quote of a token ends a string whose opening quote is missing, as a double quote does. */
   #singleQuoteEnds(at: number, before: number): Verdict {
-    const { text, at: start, isLast } = this.#cursor;
-    if (!isWordCharacter(before) && !isNoteMark(before)) return 'no';
+    const { text, at: start } = this.#cursor;
+    if (!isWordCharacter(before)) return 'no';
     if (this.#node?.text.includes("'") === true || text.slice(start, at).includes("'")) return 'no';
-    return closingQuote(text, at + 1, this.#inList, isLast);
+    const ahead = this.#ahead(at);
+    return ahead.answer(this.#closingQuote(ahead, at + 1));
+  }
+
+  /** Does the quote before `from`, the only one in its token, close a string? Only if a delimiter and a member follow. */
+  #closingQuote(ahead: Ahead, from: number): boolean {
+    const at = ahead.skipSpace(from);
+    const code = ahead.code(at);
+    if (code < 0 || code === CLOSE_BRACE || code === CLOSE_BRACKET) return true;
+    if (code !== COMMA) return false;
+    const next = ahead.skipSpace(at + 1);
+    if (!this.#inList) return ahead.key(next) !== undefined;
+    return isWordCharacter(ahead.code(next)) || closersOf(ahead.code(next)) !== '';
   }
 
   #lineEnds(at: number): Verdict {
-    const verdict = lineEndsToken(this.#cursor.text, at + 1, this.#context(), () => this.#isScalarTo(at));
-    if (verdict !== 'no') return verdict;
+    if (this.#inList) return 'yes';
+    const ahead = this.#ahead(at + 1);
+    const next = ahead.skipSpace(at + 1);
+    const code = ahead.code(next);
+    const isEnd = code < 0 || code === CLOSE_BRACE || code === CLOSE_BRACKET || ahead.startsWith('```', next);
+    const isMember =
+      (this.#simple && (code === DOUBLE_QUOTE || code === SINGLE_QUOTE)) || ahead.key(next) !== undefined;
+    const ends = isEnd || isMember || this.#isScalarTo(at);
+    if (ahead.isShort || ends) return ahead.answer(ends);
     this.#open = 0;
     this.#spaced = true;
     return 'no';
@@ -257,80 +265,14 @@ export class BareReader {
     if ((code === CLOSE_BRACKET) === this.#inList) return 'yes';
     return this.#simple && this.#nested ? 'yes' : 'no';
   }
-
-  #context(): BareContext {
-    return { inList: this.#inList, simple: this.#simple, open: this.#open, isLast: this.#cursor.isLast };
-  }
-}
-
-/** Does the quote before `from`, the only one in its token, close a string? Only if a delimiter and a member follow. */
-function closingQuote(text: string, from: number, inList: boolean, isLast: boolean): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
-  if (at >= text.length) return isLast ? 'yes' : 'wait';
-  const code = text.charCodeAt(at);
-  if (code === CLOSE_BRACE || code === CLOSE_BRACKET) return 'yes';
-  if (code !== COMMA) return 'no';
-  const next = skipSpace(text, at + 1);
-  if (next - at > LOOK_AHEAD) return 'no';
-  if (next >= text.length) return isLast ? 'yes' : 'wait';
-  if (inList) return isWordCharacter(text.charCodeAt(next)) || closersOf(text.charCodeAt(next)) !== '' ? 'yes' : 'no';
-  return keyAhead(text, next, isLast);
-}
-
-// --- the ends of tokens ----------------------------------------------------------------------------------------------
-
-export interface BareContext {
-  readonly inList: boolean;
-  /** The token so far, trimmed, contains no spaces and no brackets. */
-  readonly simple: boolean;
-  /** The number of brackets opened inside the token and not closed. */
-  readonly open: number;
-  readonly isLast: boolean;
 }
 
 /** No number is longer, so longer tokens are not copied for the comparison. */
 const LONGEST_SCALAR = 400;
 
-const NOT_LAST: BareContext = { inList: false, simple: true, open: 0, isLast: false };
-const LAST: BareContext = { ...NOT_LAST, isLast: true };
-const IN_LIST: BareContext = { ...NOT_LAST, inList: true };
-
-/** Does the comma before `from` end a token without quotes? */
-function commaEndsToken(text: string, from: number, digitBefore: boolean, context: BareContext): Verdict {
-  if (context.inList && context.open === 0) return 'yes';
-  if (from >= text.length) return context.isLast ? 'yes' : 'wait';
-  const next = text.charCodeAt(from);
-  if (next === LINE_FEED || next === 13) return 'yes';
-  if (context.open > 0) return 'no';
-  if (next === DOUBLE_QUOTE || next === CLOSE_BRACE) return 'yes';
-  if (!context.simple) return keyAhead(text, from, context.isLast);
-  // `1,234` and `1,5` are one token each, unless a colon makes the second part a key.
-  return isDigit(next) && digitBefore ? keyAhead(text, from, context.isLast) : memberAhead(text, from, context.isLast);
-}
-
-/** After one word and a comma, the token continues only with words that are not a key: `a, b and c`. */
-function memberAhead(text: string, from: number, isLast: boolean): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'yes';
-  if (at >= text.length) return isLast ? 'yes' : 'wait';
-  return isWordCharacter(text.charCodeAt(at)) ? phraseKeyAhead(text, at, isLast) : 'yes';
-}
-
-/** Does the line break before `from` end a token without quotes? `isScalar`: the token is a number or a word of JSON. */
-function lineEndsToken(text: string, from: number, context: BareContext, isScalar: () => boolean): Verdict {
-  if (context.inList) return 'yes';
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return isScalar() ? 'yes' : 'no';
-  if (at >= text.length) return context.isLast ? 'yes' : 'wait';
-  const code = text.charCodeAt(at);
-  if (code === CLOSE_BRACE || code === CLOSE_BRACKET || isScalar()) return 'yes';
-  if (code === BACKTICK) return fenceAhead(text, at, context.isLast);
-  const quote = code === DOUBLE_QUOTE || code === SINGLE_QUOTE;
-  return context.simple && quote ? 'yes' : keyAhead(text, at, context.isLast);
-}
-
 // --- the kinds of tokens ---------------------------------------------------------------------------------------------
+
+const JSON_WORDS: readonly string[] = ['null', 'true', 'false'];
 
 /** True for the first letters of `true`, `false` and `null`. */
 function isWordStart(code: number): boolean {
@@ -348,33 +290,34 @@ export function isJsonToken(text: string): boolean {
 
 /** True while a growing token can still become a number, `true`, `false` or `null`. */
 export function canBecomeScalar(text: string): boolean {
-  return isWordStart(text.charCodeAt(0)) ? beginsWord(text) : NUMBER_HEAD.test(text);
+  return isWordStart(text.charCodeAt(0)) ? JSON_WORDS.some((word) => word.startsWith(text)) : NUMBER_HEAD.test(text);
 }
 
 /** The beginning of a number. */
 const NUMBER_HEAD = /^-?(?:\d+(?:\.\d*)?(?:[eE][+-]?\d*)?)?$/u;
 
+/** A call with one argument, as MongoDB and programming languages write special values: `ObjectId("1")`, `NumberLong(2)`. */
+const CALL = /^\p{Lu}\w*\((?:"([^"]*)"|'([^']*)'|(-?\d+(?:\.\d+)?))\)$/u;
+
 /** Decides the kind of a finished token without quotes. Python's and JavaScript's words for null are null as well. */
 export function settleBareToken(node: ReplyNode): void {
   node.complete = true;
-  const text = node.text.trim();
-  node.text = text;
-  const first = text.charCodeAt(0);
-  if ((isDigit(first) || first === MINUS) && isJsonNumber(text)) {
-    node.kind = 'number';
-  } else if (jsonNumberOf(text) !== undefined) {
-    node.kind = 'number';
-    node.repairs |= REPAIR.unquotedValue;
-  } else if (text === 'true' || text === 'false') {
-    node.kind = 'boolean';
-  } else if (text === 'null' || text === 'None' || text === 'undefined') {
-    node.kind = 'null';
-    if (text !== 'null') node.repairs |= REPAIR.unquotedValue;
-  } else {
-    node.kind = 'string';
-    node.plain = false;
+  const source = node.text.trim();
+  const [text = '', inDouble, inSingle, number] = (source.endsWith(')') ? CALL.exec(source) : undefined) ?? [source];
+  const argument = inDouble ?? inSingle ?? number;
+  node.text = argument ?? text;
+  if (argument !== undefined) node.repairs |= REPAIR.unquotedValue;
+  node.kind = number === undefined && argument !== undefined ? 'string' : kindOf(node.text);
+  if (node.kind === 'string') node.plain = false;
+  if (node.kind === 'number' ? !isJsonNumber(node.text) : !JSON_WORDS.includes(node.text)) {
     node.repairs |= REPAIR.unquotedValue;
   }
+}
+
+function kindOf(text: string): 'number' | 'boolean' | 'null' | 'string' {
+  if (jsonNumberOf(text) !== undefined) return 'number';
+  if (text === 'true' || text === 'false') return 'boolean';
+  return text === 'null' || text === 'None' || text === 'undefined' ? 'null' : 'string';
 }
 
 /** Three dots mark members that the model left out. */

@@ -1,8 +1,5 @@
 import { ASTERISK, codeAt, isSpace, SLASH, skipSpace } from './characters.ts';
 
-/** The opening of a comment in HTML. */
-export const HTML_COMMENT = '<!--';
-
 /** The position of a reader in the text at hand, which can begin inside a comment. The parts of a reader share a cursor. */
 export class Cursor {
   text = '';
@@ -45,22 +42,17 @@ export class Cursor {
     return 'yes';
   }
 
-  /** Skips the comment of HTML that the `<` at the cursor opens: `wait` until it is certain. */
-  skipHtmlComment(): 'yes' | 'no' | 'wait' {
-    const opening = this.text.slice(this.at, this.at + HTML_COMMENT.length);
-    if (opening.length < HTML_COMMENT.length && HTML_COMMENT.startsWith(opening) && !this.isLast) return 'wait';
-    if (opening !== HTML_COMMENT) return 'no';
-    this.at += HTML_COMMENT.length;
-    this.#openComment('-->');
-    return 'yes';
-  }
-
   /** Skips the comment that the `#` at the cursor opens, if a space follows it. */
   skipHashComment(): 'yes' | 'no' | 'wait' {
     if (this.at + 1 >= this.text.length && !this.isLast) return 'wait';
     if (!isSpace(this.text.charCodeAt(this.at + 1))) return 'no';
     this.skipLineComment();
     return 'yes';
+  }
+
+  /** Skips the note in parentheses at the cursor. */
+  skipNote(): void {
+    this.#openComment(')');
   }
 
   /** Skips the comment up to the end of the line that the one character at the cursor opens. */
@@ -102,4 +94,4 @@ export class Cursor {
 }
 
 /** The text that ends a comment. */
-type CommentMark = '\n' | '*/' | '-->';
+type CommentMark = '\n' | '*/' | ')';

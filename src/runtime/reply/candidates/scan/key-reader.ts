@@ -15,12 +15,12 @@ import {
   skipSpace,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
-import { LOOK_AHEAD, type Verdict } from './look-ahead.ts';
+import { Ahead, LOOK_AHEAD, type Verdict } from './ahead.ts';
 import { REPAIR } from './reply-node.ts';
 import type { LikelyKey } from './sink.ts';
 
-/** How a key without quotes ended: before its colon, before a brace with the colon missing, or as text to drop. */
-export type BareKeyEnd = 'colon' | 'brace' | 'dropped';
+/** How a key without quotes ended: before its colon, before a value with the colon missing, or as text to drop; `wait` if that needs more text. */
+export type BareKeyEnd = 'colon' | 'value' | 'dropped' | 'wait';
 
 /** Reads keys that need no string reader: without quotes, or with the colon directly after the closing quote. */
 export class KeyReader {
@@ -104,13 +104,21 @@ export class KeyReader {
       const code = text.charCodeAt(at);
       if (isWordCharacter(code)) continue;
       if (code === COLON || (code === EQUALS && (at > start || this.key !== ''))) return this.#end(at, 'colon');
-      if (code === OPEN_BRACE) return this.#end(at, 'brace');
+      if (code === OPEN_BRACE) return this.#end(at, 'value');
       if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#end(at, 'dropped');
-      if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#end(at, 'dropped');
+      if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#endAtQuote(at);
     }
     this.key += text.slice(start);
     this.#cursor.at = text.length;
     return undefined;
+  }
+
+  /** A quote after a space opens the next key after a stray word, or the value of a key without a colon. */
+  #endAtQuote(at: number): BareKeyEnd {
+    const { text, isLast } = this.#cursor;
+    const ahead = new Ahead(text, at, isLast);
+    const isKey = ahead.key(at) !== undefined;
+    return ahead.isShort ? 'wait' : this.#end(at, isKey ? 'dropped' : 'value');
   }
 
   /** The character of the key before `at`, which can be part of an earlier delta. */

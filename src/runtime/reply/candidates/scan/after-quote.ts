@@ -217,7 +217,11 @@ function withoutComma(ahead: Ahead, from: number, at: number, string: OpenString
     const isSeparate = at > from && opensString(ahead, at + 1);
     if (isSeparate && string.place === 'item' && isPlain(string)) return 'a string';
     const isPart = isNewLine || isSeparate;
-    return isPart && isWholePart(ahead, at, string) ? (isNewLine ? 'a string on the next line' : 'a string') : 'words and a quote';
+    return isPart && isWholePart(ahead, at, string)
+      ? isNewLine
+        ? 'a string on the next line'
+        : 'a string'
+      : 'words and a quote';
   }
   if (code === OPEN_BRACE || code === OPEN_BRACKET) {
     return string.place === 'key' || isNewLine ? 'a list or object' : 'words and a quote';
@@ -244,7 +248,11 @@ function isWholePart(ahead: Ahead, at: number, { closers }: OpenString): boolean
 /** Are there a number or word of JSON, and a delimiter, a space or a quote after it, at `from`? */
 export function isScalar(ahead: Ahead, from: number): boolean {
   let at = from;
-  for (let code = ahead.code(at); isWordCharacter(code) || code === MINUS || code === PLUS || code === 46; code = ahead.code(at))
+  for (
+    let code = ahead.code(at);
+    isWordCharacter(code) || code === MINUS || code === PLUS || code === 46;
+    code = ahead.code(at)
+  )
     at += 1;
   if (at === from || !SCALAR.test(ahead.slice(from, at))) return false;
   const end = ahead.skipSpace(at);
@@ -301,8 +309,11 @@ export function onlyBracketsFollow(ahead: Ahead, from: number, { quotes, bracket
   let at = from;
   let code = ahead.code(at);
   const isBracket = code === CLOSE_BRACE || code === CLOSE_BRACKET;
-  for (; code === CLOSE_BRACE || code === CLOSE_BRACKET || code === COMMA || isSpace(code); code = ahead.code(at)) at += 1;
-  return isBracket && quotes === 0 && brackets === 0 && (code < 0 || ahead.startsWith('```', at) || code === OPEN_BRACE);
+  for (; code === CLOSE_BRACE || code === CLOSE_BRACKET || code === COMMA || isSpace(code); code = ahead.code(at))
+    at += 1;
+  return (
+    isBracket && quotes === 0 && brackets === 0 && (code < 0 || ahead.startsWith('```', at) || code === OPEN_BRACE)
+  );
 }
 
 /** Does the quote at `at`, directly after a word, open the next key, and stand for the end of the string as well? */

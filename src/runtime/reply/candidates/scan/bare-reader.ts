@@ -67,7 +67,9 @@ export class BareReader {
     const at = skipBlanks(text, end);
     switch (codeAt(text, at)) {
       case COMMA:
-        return inList || codeAt(text, at + 1) === LINE_FEED || codeAt(text, skipSpace(text, at + 1)) === DOUBLE_QUOTE ? end : -1;
+        return inList || codeAt(text, at + 1) === LINE_FEED || codeAt(text, skipSpace(text, at + 1)) === DOUBLE_QUOTE
+          ? end
+          : -1;
       case CLOSE_BRACE:
         return inList ? -1 : end;
       case CLOSE_BRACKET:
@@ -245,7 +247,8 @@ export class BareReader {
     const next = ahead.skipSpace(at + 1);
     const code = ahead.code(next);
     const isEnd = code < 0 || code === CLOSE_BRACE || code === CLOSE_BRACKET || ahead.startsWith('```', next);
-    const isMember = (this.#simple && (code === DOUBLE_QUOTE || code === SINGLE_QUOTE)) || ahead.key(next) !== undefined;
+    const isMember =
+      (this.#simple && (code === DOUBLE_QUOTE || code === SINGLE_QUOTE)) || ahead.key(next) !== undefined;
     const ends = isEnd || isMember || this.#isScalarTo(at);
     if (ahead.isShort || ends) return ahead.answer(ends);
     this.#open = 0;
@@ -300,15 +303,14 @@ const CALL = /^\p{Lu}\w*\((?:"([^"]*)"|'([^']*)'|(-?\d+(?:\.\d+)?))\)$/u;
 export function settleBareToken(node: ReplyNode): void {
   node.complete = true;
   const source = node.text.trim();
-  const [text = '', inDouble, inSingle, number] = (source.endsWith(')') ? CALL.exec(source) : undefined) ?? [source];
-  const argument = inDouble ?? inSingle ?? number;
-  node.text = argument ?? text;
-  if (argument !== undefined) node.repairs |= REPAIR.unquotedValue;
-  node.kind = number === undefined && argument !== undefined ? 'string' : kindOf(node.text);
+  node.text = source;
+  node.kind = kindOf(source);
+  if (node.kind === 'number' ? isJsonNumber(source) : JSON_WORDS.includes(source)) return;
+  node.repairs |= REPAIR.unquotedValue;
+  const [, inDouble, inSingle, number] = (source.endsWith(')') ? CALL.exec(source) : undefined) ?? [];
+  node.text = inDouble ?? inSingle ?? number ?? source;
+  if (number !== undefined) node.kind = 'number';
   if (node.kind === 'string') node.plain = false;
-  if (node.kind === 'number' ? !isJsonNumber(node.text) : !JSON_WORDS.includes(node.text)) {
-    node.repairs |= REPAIR.unquotedValue;
-  }
 }
 
 function kindOf(text: string): 'number' | 'boolean' | 'null' | 'string' {

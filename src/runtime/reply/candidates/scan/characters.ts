@@ -39,7 +39,9 @@ const INVISIBLE: ReadonlySet<number> = new Set([0x3000, 0x202f, 0x205f, 0x180e])
 /** True for a space, a tab, a line end, and the invisible characters that models and editors put between tokens. */
 export function isSpace(code: number): boolean {
   if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN);
-  return code === NO_BREAK_SPACE || code === BYTE_ORDER_MARK || INVISIBLE.has(code) || (code >= 0x2000 && code <= 0x200b);
+  return (
+    code === NO_BREAK_SPACE || code === BYTE_ORDER_MARK || INVISIBLE.has(code) || (code >= 0x2000 && code <= 0x200b)
+  );
 }
 
 export function isDigit(code: number): boolean {

@@ -12,7 +12,7 @@ import {
   LINE_FEED,
   OPEN_BRACE,
   RIGHT_QUOTE,
-    skipSpace,
+  skipSpace,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { Ahead, LOOK_AHEAD, type Verdict } from './ahead.ts';

@@ -1,7 +1,7 @@
 import type { ValueSource } from '../../text/candidate-finder.ts';
 import { Ahead, type Verdict } from './ahead.ts';
 import { BareReader, isEllipsis } from './bare-reader.ts';
-import { closingOf, goesOn } from './brackets.ts';
+import { closingOf, continues } from './brackets.ts';
 import {
   BACKSLASH,
   BACKTICK,
@@ -181,7 +181,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** After the bracket that closes the whole value, more members show that it was one too many. */
   #readAfterRoot(): boolean {
-    const isMore = goesOn(this.#cursor, this.#wasObject);
+    const isMore = continues(this.#cursor, this.#wasObject);
     if (isMore === 'wait') return false;
     this.#state = isMore === 'yes' ? 'after' : 'done';
     if (isMore === 'no') return false;
@@ -304,7 +304,9 @@ export class Scanner<T> implements ValueSource<T> {
       this.#inObject = false;
       this.#state = 'value';
       // `[1], [2]` is one list, in which only lists of lists keep the brackets.
-      return bracket === OPEN_BRACE || this.#sink.holdsLists ? this.#openContainer(bracket) : this.#skip(REPAIR.brackets);
+      return bracket === OPEN_BRACE || this.#sink.holdsLists
+        ? this.#openContainer(bracket)
+        : this.#skip(REPAIR.brackets);
     }
     if (bracket === OPEN_BRACE && this.#sink.nextItem()) return this.#openContainer(bracket);
     return this.#skip(bracket === OPEN_BRACE ? REPAIR.brackets : REPAIR.droppedText);

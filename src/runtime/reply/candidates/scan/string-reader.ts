@@ -1,5 +1,13 @@
 import { dedentBlock } from '../../text/block-text.ts';
-import { meaningOf, onlyBracketsFollow, opensKey, opensNext, type Meaning, type OpenString, type Place } from './after-quote.ts';
+import {
+  meaningOf,
+  onlyBracketsFollow,
+  opensKey,
+  opensNext,
+  type Meaning,
+  type OpenString,
+  type Place,
+} from './after-quote.ts';
 import { Ahead, type Verdict } from './ahead.ts';
 import {
   BACKSLASH,
@@ -18,6 +26,8 @@ import {
   OPEN_BRACKET,
   RIGHT_QUOTE,
   SINGLE_QUOTE,
+  skipSpace,
+  SPACE,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes } from './escapes.ts';
@@ -82,12 +92,21 @@ export class StringReader {
     if (next === DOUBLE_QUOTE || before === COMMA || isSpace(before)) return -1;
     if (next === COMMA) {
       const member = codeAt(text, at + 2);
-      if (member === DOUBLE_QUOTE || (member === 32 && codeAt(text, at + 3) === DOUBLE_QUOTE)) return at + 1;
-    } else if (!hasBrackets && (next === CLOSE_BRACE || next === CLOSE_BRACKET)) return at + 1;
+      if (member === DOUBLE_QUOTE || codeAt(text, skipSpace(text, at + 2)) === DOUBLE_QUOTE) return at + 1;
+    } else if (!hasBrackets) {
+      const closer = next > SPACE ? next : codeAt(text, skipSpace(text, at + 1));
+      if (closer === CLOSE_BRACE || closer === CLOSE_BRACKET) return at + 1;
+    }
     if (this.escapes === 'other') return -1;
     const brackets = hasBrackets ? openBrackets(text.slice(start + 1, at)) : 0;
     const ahead = new Ahead(text, at + 1, isLast);
-    const string: OpenString = { place: inObject ? 'value' : 'item', closers: '"', quotes: 0, brackets, endsInDigit: isDigit(before) };
+    const string: OpenString = {
+      place: inObject ? 'value' : 'item',
+      closers: '"',
+      quotes: 0,
+      brackets,
+      endsInDigit: isDigit(before),
+    };
     return meaningOf(ahead, at + 1, string) === 'ends' && !ahead.isShort ? at + 1 : -1;
   }
 
@@ -200,19 +219,15 @@ export class StringReader {
     let at = start;
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === DOUBLE_QUOTE) {
-        if (isDouble || this.#closers.includes('"')) break;
-        node.plain = false;
-      } else if (code === BACKSLASH) {
-        if (this.#quote !== BACKTICK) break;
+      if (code === DOUBLE_QUOTE || code === BACKSLASH) {
+        if (isDouble || (code === BACKSLASH ? this.#quote !== BACKTICK : this.#closers.includes('"'))) break;
         node.plain = false;
       } else if (code < 32) {
         node.plain = false;
         node.repairs |= REPAIR.controlCharacter;
         if (code === LINE_FEED) break;
-      } else if ((code & 0xffdf) === OPEN_BRACKET) this.#brackets += 1;
-      else if ((code & 0xffdf) === CLOSE_BRACKET) this.#brackets = Math.max(0, this.#brackets - 1);
-      else if (isDouble ? code === RIGHT_QUOTE : this.#closers.includes(text.charAt(at))) break;
+      } else if (isDouble ? code === RIGHT_QUOTE : this.#closers.includes(text.charAt(at))) break;
+      else if ((code & LIKE_BRACKETS) === ANY_BRACKET) this.#brackets = bracketsAfter(this.#brackets, code);
     }
     this.#take(node, start, at);
   }
@@ -377,7 +392,13 @@ export class StringReader {
       return isLast;
     }
     const ahead = new Ahead(text, end + 3, isLast);
-    const string: OpenString = { place: this.#place, closers: this.#closers, quotes: 0, brackets: 0, endsInDigit: false };
+    const string: OpenString = {
+      place: this.#place,
+      closers: this.#closers,
+      quotes: 0,
+      brackets: 0,
+      endsInDigit: false,
+    };
     const meaning = meaningOf(ahead, end + 3, string);
     if (ahead.isShort) return false;
     if (meaning !== 'ends') {
@@ -395,15 +416,21 @@ const MAX_END = 200;
 
 const ENDS_WORDS: ReadonlySet<number> = new Set([COMMA, CLOSE_BRACE, CLOSE_BRACKET, LINE_FEED, DOUBLE_QUOTE]);
 
+/** The bits that brackets and braces share, with which a loop recognizes them at the cost of one comparison. */
+const LIKE_BRACKETS = 0xffd9;
+const ANY_BRACKET = OPEN_BRACKET & LIKE_BRACKETS;
+
+/** Returns the number of open brackets after the character `code`. */
+function bracketsAfter(open: number, code: number): number {
+  if (code === OPEN_BRACE || code === OPEN_BRACKET) return open + 1;
+  return open > 0 && (code === CLOSE_BRACE || code === CLOSE_BRACKET) ? open - 1 : open;
+}
+
 /** Returns the number of brackets that are open at the end of a text. */
-function openBrackets(part: string): number {
-  let count = 0;
-  for (let at = 0; at < part.length; at += 1) {
-    const code = part.charCodeAt(at);
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) count += 1;
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && count > 0) count -= 1;
-  }
-  return count;
+function openBrackets(text: string): number {
+  let open = 0;
+  for (let at = 0; at < text.length; at += 1) open = bracketsAfter(open, text.charCodeAt(at));
+  return open;
 }
 
 /**

@@ -170,10 +170,11 @@ function closes(ahead: Ahead, from: number, { closers, quotes, brackets }: OpenS
 // --- commas ------------------------------------------------------------------------------------------------------------
 
 function afterComma(ahead: Ahead, from: number, string: OpenString): Following {
+  if (string.quotes === 0 && ahead.code(from) === LINE_FEED) return 'a comma and a value';
   const at = ahead.skipSpace(from);
   const code = ahead.code(at);
   if (isQuote(code)) {
-    if (isPlain(string)) return 'a comma and a value';
+    if (string.quotes === 0) return 'a comma and a value';
     if (ahead.key(at) !== undefined) return 'a comma and a key';
     return string.place === 'item' && isWholeItem(ahead, at, string) ? 'a comma and a value' : 'a comma and text';
   }

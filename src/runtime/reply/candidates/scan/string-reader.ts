@@ -27,7 +27,6 @@ import {
   RIGHT_QUOTE,
   SINGLE_QUOTE,
   skipSpace,
-  SPACE,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes } from './escapes.ts';
@@ -90,13 +89,7 @@ export class StringReader {
     const next = codeAt(text, at + 1);
     const before = text.charCodeAt(at - 1);
     if (next === DOUBLE_QUOTE || before === COMMA || isSpace(before)) return -1;
-    if (next === COMMA) {
-      const member = codeAt(text, at + 2);
-      if (member === DOUBLE_QUOTE || codeAt(text, skipSpace(text, at + 2)) === DOUBLE_QUOTE) return at + 1;
-    } else if (!hasBrackets) {
-      const closer = next > SPACE ? next : codeAt(text, skipSpace(text, at + 1));
-      if (closer === CLOSE_BRACE || closer === CLOSE_BRACKET) return at + 1;
-    }
+    if (goesOn(text, at + 1, hasBrackets)) return at + 1;
     if (this.escapes === 'other') return -1;
     const brackets = hasBrackets ? openBrackets(text.slice(start + 1, at)) : 0;
     const ahead = new Ahead(text, at + 1, isLast);
@@ -270,6 +263,7 @@ export class StringReader {
 
   #readQuote(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
+    if (this.#isPlain && goesOn(text, at + 1, this.#brackets > 0)) return this.#endAt(node, at + 1, 0);
     const ahead = new Ahead(text, at + 1, isLast);
     const next = ahead.code(at + 1);
     const isPair = next === text.charCodeAt(at);
@@ -282,6 +276,17 @@ export class StringReader {
     if (opens) return this.#endBeforeComma(node);
     if (isShared) return this.#endAt(node, at, REPAIR.unclosed);
     return this.#act(node, meaning);
+  }
+
+  /** Nothing in the string so far raises a doubt about its end. */
+  get #isPlain(): boolean {
+    return (
+      this.#quote === DOUBLE_QUOTE &&
+      this.#place !== 'key' &&
+      this.#quotes === 0 &&
+      !this.#endsInComma &&
+      !this.#doubled
+    );
   }
 
   /**
@@ -415,6 +420,26 @@ export class StringReader {
 const MAX_END = 200;
 
 const ENDS_WORDS: ReadonlySet<number> = new Set([COMMA, CLOSE_BRACE, CLOSE_BRACKET, LINE_FEED, DOUBLE_QUOTE]);
+
+/**
+ * Does JSON go on after the quote before `from` as it nearly always does: with a comma and a quote or a line break, or with a closing bracket?
+ * The latter can belong to a string with brackets.
+ */
+function goesOn(text: string, from: number, hasBrackets: boolean): boolean {
+  let at = from;
+  let code = codeAt(text, at);
+  if (code <= 32) {
+    at = skipSpace(text, from);
+    code = codeAt(text, at);
+  }
+  if (code !== COMMA) return !hasBrackets && (code === CLOSE_BRACE || code === CLOSE_BRACKET);
+  code = codeAt(text, at + 1);
+  return (
+    code === DOUBLE_QUOTE ||
+    code === LINE_FEED ||
+    (code <= 32 && codeAt(text, skipSpace(text, at + 1)) === DOUBLE_QUOTE)
+  );
+}
 
 /** The bits that brackets and braces share, with which a loop recognizes them at the cost of one comparison. */
 const LIKE_BRACKETS = 0xffd9;

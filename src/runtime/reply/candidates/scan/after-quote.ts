@@ -114,7 +114,7 @@ function isPlain({ quotes, brackets }: OpenString): boolean {
 }
 
 /** Determines what follows the quote before `from`. */
-export function followingOf(ahead: Ahead, from: number, string: OpenString): Following {
+function followingOf(ahead: Ahead, from: number, string: OpenString): Following {
   const start = ahead.skipSpace(from);
   // Models escape what needs no escape.
   const at = ahead.code(start) === BACKSLASH && string.place !== 'key' ? ahead.skipSpace(start + 1) : start;
@@ -247,7 +247,7 @@ function isWholePart(ahead: Ahead, at: number, { closers }: OpenString): boolean
 }
 
 /** Are there a number or word of JSON, and a delimiter, a space or a quote after it, at `from`? */
-export function isScalar(ahead: Ahead, from: number): boolean {
+function isScalar(ahead: Ahead, from: number): boolean {
   let at = from;
   for (
     let code = ahead.code(at);

@@ -10,6 +10,8 @@ export const ACCEPTED_DIFFERENCES: Readonly<Record<string, string>> = {
   'test_code::unescaped_single_quotes_in_triple_quotes': TRIPLE_QUOTES,
   'test_class_2::test_streaming_not_null_list_partial':
     'a partial wraps a field with @stream.with_state as {"value", "state"}; the recorded value has no wrapper',
+  'test_code::unescaped_single_quotes_in_triple_quotes':
+    'triple quotes inside triple quotes belong to the text, as public reports expect; the recorded value breaks off',
   'test_streaming::test_done_field_1':
     'a quote at the very end of the text may still turn out to stand inside the string, so it is not done yet',
   'test_unions::test_email_regex':
@@ -24,6 +26,8 @@ export const ACCEPTED_STREAM_DIFFERENCES: Readonly<Record<string, string>> = {
   'test_code::unescaped_single_quotes_in_triple_quotes': TRIPLE_QUOTES,
   'test_class_2::test_streaming_not_null_list_partial':
     'the reply stops early, and the last recorded partial lacks the end of a text that had arrived',
+  'test_code::unescaped_single_quotes_in_triple_quotes':
+    'triple quotes inside triple quotes belong to the text, as public reports expect; the recorded value breaks off',
   'test_streaming::test_done_field_1':
     'a quote at the very end of the text may still turn out to stand inside the string, so it is not done yet',
 };

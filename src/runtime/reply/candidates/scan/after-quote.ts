@@ -114,7 +114,7 @@ function isPlain({ quotes, brackets }: OpenString): boolean {
 }
 
 /** Determines what follows the quote before `from`. */
-export function followingOf(ahead: Ahead, from: number, string: OpenString): Following {
+function followingOf(ahead: Ahead, from: number, string: OpenString): Following {
   const start = ahead.skipSpace(from);
   // Models escape what needs no escape.
   const at = ahead.code(start) === BACKSLASH && string.place !== 'key' ? ahead.skipSpace(start + 1) : start;
@@ -170,10 +170,11 @@ function closes(ahead: Ahead, from: number, { closers, quotes, brackets }: OpenS
 // --- commas ------------------------------------------------------------------------------------------------------------
 
 function afterComma(ahead: Ahead, from: number, string: OpenString): Following {
+  if (string.quotes === 0 && ahead.code(from) === LINE_FEED) return 'a comma and a value';
   const at = ahead.skipSpace(from);
   const code = ahead.code(at);
   if (isQuote(code)) {
-    if (isPlain(string)) return 'a comma and a value';
+    if (string.quotes === 0) return 'a comma and a value';
     if (ahead.key(at) !== undefined) return 'a comma and a key';
     return string.place === 'item' && isWholeItem(ahead, at, string) ? 'a comma and a value' : 'a comma and text';
   }
@@ -246,7 +247,7 @@ function isWholePart(ahead: Ahead, at: number, { closers }: OpenString): boolean
 }
 
 /** Are there a number or word of JSON, and a delimiter, a space or a quote after it, at `from`? */
-export function isScalar(ahead: Ahead, from: number): boolean {
+function isScalar(ahead: Ahead, from: number): boolean {
   let at = from;
   for (
     let code = ahead.code(at);

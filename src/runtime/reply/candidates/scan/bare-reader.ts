@@ -303,15 +303,14 @@ const CALL = /^\p{Lu}\w*\((?:"([^"]*)"|'([^']*)'|(-?\d+(?:\.\d+)?))\)$/u;
 export function settleBareToken(node: ReplyNode): void {
   node.complete = true;
   const source = node.text.trim();
-  const [text = '', inDouble, inSingle, number] = (source.endsWith(')') ? CALL.exec(source) : undefined) ?? [source];
-  const argument = inDouble ?? inSingle ?? number;
-  node.text = argument ?? text;
-  if (argument !== undefined) node.repairs |= REPAIR.unquotedValue;
-  node.kind = number === undefined && argument !== undefined ? 'string' : kindOf(node.text);
+  node.text = source;
+  node.kind = kindOf(source);
+  if (node.kind === 'number' ? isJsonNumber(source) : JSON_WORDS.includes(source)) return;
+  node.repairs |= REPAIR.unquotedValue;
+  const [, inDouble, inSingle, number] = (source.endsWith(')') ? CALL.exec(source) : undefined) ?? [];
+  node.text = inDouble ?? inSingle ?? number ?? source;
+  if (number !== undefined) node.kind = 'number';
   if (node.kind === 'string') node.plain = false;
-  if (node.kind === 'number' ? !isJsonNumber(node.text) : !JSON_WORDS.includes(node.text)) {
-    node.repairs |= REPAIR.unquotedValue;
-  }
 }
 
 function kindOf(text: string): 'number' | 'boolean' | 'null' | 'string' {

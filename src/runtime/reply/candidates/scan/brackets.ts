@@ -50,7 +50,7 @@ export function closingOf({ text, at, isLast }: Readonly<Cursor>, closers: strin
 }
 
 /** Does another member of a value follow at the cursor, after the closing bracket of the whole value? */
-export function goesOn({ text, at, isLast }: Readonly<Cursor>, isObject: boolean): Verdict {
+export function continues({ text, at, isLast }: Readonly<Cursor>, isObject: boolean): Verdict {
   const ahead = new Ahead(text, at, isLast);
   const { brackets, member } = nextOf(ahead, at);
   return ahead.answer(isObject ? member === '}' : member === ']' && brackets !== '');

@@ -1,7 +1,7 @@
 import type { ValueSource } from '../candidate-finder.ts';
 import { Ahead, type Verdict } from './ahead.ts';
 import { BareReader, isEllipsis } from './bare-reader.ts';
-import { closingOf, goesOn } from './brackets.ts';
+import { closingOf, continues } from './brackets.ts';
 import {
   BACKSLASH,
   BACKTICK,
@@ -181,7 +181,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** After the bracket that closes the whole value, more members show that it was one too many. */
   #readAfterRoot(): boolean {
-    const isMore = goesOn(this.#cursor, this.#wasObject);
+    const isMore = continues(this.#cursor, this.#wasObject);
     if (isMore === 'wait') return false;
     this.#state = isMore === 'yes' ? 'after' : 'done';
     if (isMore === 'no') return false;

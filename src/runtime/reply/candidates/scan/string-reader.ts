@@ -26,6 +26,7 @@ import {
   OPEN_BRACKET,
   RIGHT_QUOTE,
   SINGLE_QUOTE,
+  skipSpace,
 } from './characters.ts';
 import type { Cursor } from './cursor.ts';
 import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes } from './escapes.ts';
@@ -88,10 +89,7 @@ export class StringReader {
     const next = codeAt(text, at + 1);
     const before = text.charCodeAt(at - 1);
     if (next === DOUBLE_QUOTE || before === COMMA || isSpace(before)) return -1;
-    if (next === COMMA) {
-      const member = codeAt(text, at + 2);
-      if (member === DOUBLE_QUOTE || (member === 32 && codeAt(text, at + 3) === DOUBLE_QUOTE)) return at + 1;
-    } else if (!hasBrackets && (next === CLOSE_BRACE || next === CLOSE_BRACKET)) return at + 1;
+    if (goesOn(text, at + 1, hasBrackets)) return at + 1;
     if (this.escapes === 'other') return -1;
     const brackets = hasBrackets ? openBrackets(text.slice(start + 1, at)) : 0;
     const ahead = new Ahead(text, at + 1, isLast);
@@ -214,19 +212,15 @@ export class StringReader {
     let at = start;
     for (; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === DOUBLE_QUOTE) {
-        if (isDouble || this.#closers.includes('"')) break;
-        node.plain = false;
-      } else if (code === BACKSLASH) {
-        if (this.#quote !== BACKTICK) break;
+      if (code === DOUBLE_QUOTE || code === BACKSLASH) {
+        if (isDouble || (code === BACKSLASH ? this.#quote !== BACKTICK : this.#closers.includes('"'))) break;
         node.plain = false;
       } else if (code < 32) {
         node.plain = false;
         node.repairs |= REPAIR.controlCharacter;
         if (code === LINE_FEED) break;
-      } else if ((code & 0xffdf) === OPEN_BRACKET) this.#brackets += 1;
-      else if ((code & 0xffdf) === CLOSE_BRACKET) this.#brackets = Math.max(0, this.#brackets - 1);
-      else if (isDouble ? code === RIGHT_QUOTE : this.#closers.includes(text.charAt(at))) break;
+      } else if (isDouble ? code === RIGHT_QUOTE : this.#closers.includes(text.charAt(at))) break;
+      else if ((code & LIKE_BRACKETS) === ANY_BRACKET) this.#brackets = bracketsAfter(this.#brackets, code);
     }
     this.#take(node, start, at);
   }
@@ -269,6 +263,7 @@ export class StringReader {
 
   #readQuote(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
+    if (this.#isPlain && goesOn(text, at + 1, this.#brackets > 0)) return this.#endAt(node, at + 1, 0);
     const ahead = new Ahead(text, at + 1, isLast);
     const next = ahead.code(at + 1);
     const isPair = next === text.charCodeAt(at);
@@ -281,6 +276,17 @@ export class StringReader {
     if (opens) return this.#endBeforeComma(node);
     if (isShared) return this.#endAt(node, at, REPAIR.unclosed);
     return this.#act(node, meaning);
+  }
+
+  /** Nothing in the string so far raises a doubt about its end. */
+  get #isPlain(): boolean {
+    return (
+      this.#quote === DOUBLE_QUOTE &&
+      this.#place !== 'key' &&
+      this.#quotes === 0 &&
+      !this.#endsInComma &&
+      !this.#doubled
+    );
   }
 
   /**
@@ -415,15 +421,41 @@ const MAX_END = 200;
 
 const ENDS_WORDS: ReadonlySet<number> = new Set([COMMA, CLOSE_BRACE, CLOSE_BRACKET, LINE_FEED, DOUBLE_QUOTE]);
 
-/** Returns the number of brackets that are open at the end of a text. */
-function openBrackets(part: string): number {
-  let count = 0;
-  for (let at = 0; at < part.length; at += 1) {
-    const code = part.charCodeAt(at);
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) count += 1;
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && count > 0) count -= 1;
+/**
+ * Does JSON go on after the quote before `from` as it nearly always does: with a comma and a quote or a line break, or with a closing bracket?
+ * The latter can belong to a string with brackets.
+ */
+function goesOn(text: string, from: number, hasBrackets: boolean): boolean {
+  let at = from;
+  let code = codeAt(text, at);
+  if (code <= 32) {
+    at = skipSpace(text, from);
+    code = codeAt(text, at);
   }
-  return count;
+  if (code !== COMMA) return !hasBrackets && (code === CLOSE_BRACE || code === CLOSE_BRACKET);
+  code = codeAt(text, at + 1);
+  return (
+    code === DOUBLE_QUOTE ||
+    code === LINE_FEED ||
+    (code <= 32 && codeAt(text, skipSpace(text, at + 1)) === DOUBLE_QUOTE)
+  );
+}
+
+/** The bits that brackets and braces share, with which a loop recognizes them at the cost of one comparison. */
+const LIKE_BRACKETS = 0xffd9;
+const ANY_BRACKET = OPEN_BRACKET & LIKE_BRACKETS;
+
+/** Returns the number of open brackets after the character `code`. */
+function bracketsAfter(open: number, code: number): number {
+  if (code === OPEN_BRACE || code === OPEN_BRACKET) return open + 1;
+  return open > 0 && (code === CLOSE_BRACE || code === CLOSE_BRACKET) ? open - 1 : open;
+}
+
+/** Returns the number of brackets that are open at the end of a text. */
+function openBrackets(text: string): number {
+  let open = 0;
+  for (let at = 0; at < text.length; at += 1) open = bracketsAfter(open, text.charCodeAt(at));
+  return open;
 }
 
 /**

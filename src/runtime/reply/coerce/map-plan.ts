@@ -160,7 +160,7 @@ export class MapPlan extends Plan {
       const key = keys[at] ?? '';
       const isData =
         isAnswerKey(key) ||
-        (keys.length === 1 ? !isSingle(item) : keys.every((other) => other === key || isDescriptionKey(other)));
+        (keys.length === 1 ? item.items.length > 1 : keys.every((other) => other === key || isDescriptionKey(other)));
       return item.kind === 'object' && isData && this.#isDoubtful(this.value.coerce(item, reading));
     });
   }
@@ -210,11 +210,6 @@ const MISSING = new CoercedValue('{}');
 
 /** The empty map for a word for nothing. */
 const EMPTY_FOR_NOTHING = emptyForNothing('{}');
-
-/** True for an object around a single value, such as `{"count": 1}`. */
-function isSingle({ keys: [key = '', ...others] }: ReplyNode): boolean {
-  return others.length === 0 && (isAnswerKey(key) || isDescriptionKey(key));
-}
 
 /** True for a map that drops no entry. */
 function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {

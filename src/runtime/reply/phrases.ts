@@ -44,7 +44,7 @@ export const ANSWER_TAG = '(?:final_?)?(?:answer|result|output|response)';
 
 /** Words in front of a value that negate it or leave it open, inside its clause. */
 export const NEGATION =
-  /(?:\b(?:not(?!\s+(?:only|just|merely)\b)|no(?!\s+(?:doubt|question)\b)|never|neither|nor|non|none of|cannot|without(?!\s+(?:a )?doubt)|except|unlike|instead of|(?:rather|less|more|fewer|\w{2,}er) than|far from|hardly|barely|scarcely|part(?:ial)?ly|if|whether|(?<!\b(?:no|without|without a|beyond) )doubt|wrong to)\b|n['’]t\b)/iu;
+  /(?:\b(?:not(?!\s+(?:only|just|merely)\b)|no(?!\s+(?:doubt|question)\b)|never|neither|nor|non|nothing|none of|cannot|without(?!\s+(?:a )?doubt)|except|unlike|instead of|(?:rather|less|more|fewer|\w{2,}er) than|far from|hardly|barely|scarcely|part(?:ial)?ly|if|whether|(?<!\b(?:no|without|without a|beyond) )doubt|wrong to)\b|n['’]t\b)/iu;
 
 /** Words directly after a value that negate it. */
 export const DENIAL =
@@ -52,7 +52,7 @@ export const DENIAL =
 
 /** Labels that are ordinary words as well: in a sentence, they are values only where marks set them off. */
 export const COMMON_WORDS: ReadonlySet<string> = new Set(
-  'a an i no yes on off in out up down it is us or and all any other can will may do go none'.split(' '),
+  'a an i no yes on off in out up down it is us or and all any other can will may do go'.split(' '),
 );
 
 /** Words after digits that multiply them: `5 million` is not 5. */

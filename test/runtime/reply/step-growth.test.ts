@@ -5,8 +5,8 @@ import { cut } from './cut.ts';
 import { COUNTED, PATTERNS, schemaNamed } from './growth-cases.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 
-/** The length of a reply whose steps are compared with those of a reply twice as long. It has room for several chains. */
-const SIZE = 3_000;
+/** The length of a reply whose steps are compared with those of a reply twice as long: chains of each of five keys fit into it. */
+const SIZE = 2_700;
 
 /** The same for a reply in deltas, whose chains have to reach the end of their nesting. */
 const STREAMED_SIZE = 2_000;

@@ -32,11 +32,8 @@ export function answerInText(raw: string, hitsIn: (text: string) => readonly Hit
   }
   const [json, ...others] = all;
   if (json !== undefined && others.length === 0) return answerOf(json, false);
-  const last = lastLine(text);
-  const [hit, ...more] = hitsIn(last);
-  const isAlone =
-    hit !== undefined && more.length === 0 && !HAS_WORD.test(last.slice(0, hit.from) + last.slice(hit.to));
-  if (isAlone) return answerOf(hit.json, true);
+  const alone = valueOnLastLine(text, hitsIn);
+  if (alone !== undefined) return answerOf(alone, true);
   return json === undefined ? { kind: 'none' } : { kind: 'several', values: all };
 }
 
@@ -49,12 +46,21 @@ function answerOf(json: string | undefined, cued: boolean): TextAnswer {
 
 const HAS_WORD = /[\p{L}\p{N}]/u;
 
-/** Returns the last line of a text with several; empty if it is long. */
-function lastLine(text: string): string {
-  const lines = text.trimEnd();
-  const line = lines.slice(lines.lastIndexOf('\n') + 1);
-  return line.length < lines.length && line.length <= MAX_CLAUSE ? line : '';
+/** Returns the value that is all of the last line, if no other line has another value alone. */
+function valueOnLastLine(text: string, hitsIn: (text: string) => readonly Hit[]): string | undefined {
+  const lines = text.trimEnd().split('\n');
+  if (lines.length < 2 || lines.length > MAX_LINES) return undefined;
+  const alone = lines.map((line) => {
+    const [hit, ...others] = line.length > MAX_CLAUSE ? [] : hitsIn(line);
+    if (hit === undefined || others.length > 0) return undefined;
+    return HAS_WORD.test(line.slice(0, hit.from) + line.slice(hit.to)) ? undefined : hit.json;
+  });
+  const last = alone.at(-1);
+  return alone.every((json) => json === undefined || json === last) ? last : undefined;
 }
+
+/** No text that states its answer on the last line has more lines. */
+const MAX_LINES = 500;
 
 // --- the parts of a text that state its answer -------------------------------------------------------------------------
 

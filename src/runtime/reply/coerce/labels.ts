@@ -3,7 +3,7 @@ import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, mismatch } from './coercion-error.ts';
-import { foldAccents, foldCase, foldPunctuation, foldWords } from './folding.ts';
+import { foldAccents, foldCase, foldPunctuation, foldWords, withoutDecoration } from './folding.ts';
 import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome } from './outcome.ts';
 import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
@@ -26,6 +26,7 @@ const NONE: LabelMatch = { kind: 'none' };
 const FOLDS: readonly (readonly [fold: (text: string) => string, flag: string])[] = [
   [foldAccents, 'accents'],
   [foldCase, 'letter-case'],
+  [(text) => foldCase(withoutDecoration(text)), 'punctuation'],
   [foldWords, 'punctuation'],
   [foldPunctuation, 'punctuation'],
 ];

@@ -86,13 +86,13 @@ export class MapPlan extends Plan {
   protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
     if (node.kind !== 'object' || isStripped(node)) return undefined;
     const writer = new ValueWriter(reading, node);
-    const seen = new Map<string, string>();
+    const entries = { writer, seen: new Map<string, string>() };
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
       const json = this.exactKey(key);
       const value = json === undefined ? undefined : this.value.cast(item, reading);
       if (json === undefined || value === undefined) return undefined;
-      addEntry(writer, seen, { key, json, value });
+      addEntry(entries, { key, json, value });
     }
     return writer.finish('{', '}', true);
   }
@@ -124,7 +124,7 @@ export class MapPlan extends Plan {
   #fromEntries(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (isStripped(node)) return mismatch('a map', node);
     const writer = new ValueWriter(reading, node);
-    const seen = new Map<string, string>();
+    const entries = { writer, seen: new Map<string, string>() };
     const errors: CoercionError[] = [];
     const exact = this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
     for (const [index, item] of node.items.entries()) {
@@ -134,26 +134,20 @@ export class MapPlan extends Plan {
         writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
         continue;
       }
-      const outcome = this.#coerceEntry(writer, seen, key, item, reading);
+      const outcome = this.#coerceEntry(entries, key, item, reading);
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
     return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', true);
   }
 
-  #coerceEntry(
-    writer: ValueWriter,
-    seen: Map<string, string>,
-    key: string,
-    item: ReplyNode,
-    reading: Reading,
-  ): CoercionOutcome {
+  #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading): CoercionOutcome {
     const match = this.#matchKey(key);
     const outcome = match.kind === 'match' ? this.value.coerce(item, reading) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
-      writer.guessed += match.weight;
-      for (const flag of match.flags) writer.flag(flag, key);
-      addEntry(writer, seen, { key, json: match.json, value: outcome });
-    } else if (!outcome.ok) writer.lose(DROPPED, 'dropped-item', key, outcome);
+      entries.writer.guessed += match.weight;
+      for (const flag of match.flags) entries.writer.flag(flag, key);
+      addEntry(entries, { key, json: match.json, value: outcome });
+    } else if (!outcome.ok) entries.writer.lose(DROPPED, 'dropped-item', key, outcome);
     return outcome;
   }
 
@@ -166,7 +160,7 @@ export class MapPlan extends Plan {
       const key = keys[at] ?? '';
       const isData =
         isAnswerKey(key) ||
-        (keys.length === 1 ? !isValue(item) : keys.every((other) => other === key || isDescriptionKey(other)));
+        (keys.length === 1 ? item.items.length > 1 : keys.every((other) => other === key || isDescriptionKey(other)));
       return item.kind === 'object' && isData && this.#isDoubtful(this.value.coerce(item, reading));
     });
   }
@@ -217,11 +211,6 @@ const MISSING = new CoercedValue('{}');
 /** The empty map for a word for nothing. */
 const EMPTY_FOR_NOTHING = emptyForNothing('{}');
 
-/** True for an object around a single value, such as `{"count": 1}`. */
-function isValue({ keys: [key = '', ...others] }: ReplyNode): boolean {
-  return others.length === 0 && (isAnswerKey(key) || isDescriptionKey(key));
-}
-
 /** True for a map that drops no entry. */
 function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
   return outcome.ok && outcome.losses === NO_LOSSES;
@@ -234,8 +223,13 @@ interface Entry {
   readonly value: CoercedValue;
 }
 
-/** `seen`: the JSON texts of the values so far, by the JSON texts of their keys. */
-function addEntry(writer: ValueWriter, seen: Map<string, string>, { key, json, value }: Entry): void {
+interface Entries {
+  readonly writer: ValueWriter;
+  /** The JSON texts of the values so far, by the JSON texts of their keys. */
+  readonly seen: Map<string, string>;
+}
+
+function addEntry({ writer, seen }: Entries, { key, json, value }: Entry): void {
   const first = seen.get(json);
   if (first === undefined) {
     writer.add(seen.size === 0 ? `${json}:` : `,${json}:`, key, value);

@@ -274,12 +274,12 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
   const after = text.slice(end, end + NEARBY);
   const unreadable = [{ from: run.index, to: end, json: UNREADABLE }];
   if (SCALE_WORD.test(after) || OTHER_USE.test(before) || OTHER_USE_AFTER.test(after)) return unreadable;
-  if (/\d[/:]\d/u.test(word)) return unreadable;
   if (ITEM.test(before) && ITEM_AFTER.test(after)) return [];
   const prefix = PREFIX.exec(before)?.[0] ?? '';
   const suffix = SUFFIX.exec(after)?.[0] ?? '';
   const json = amountOf(prefix, word, decimals && /[$€£¥₹%A-Z]/u.test(prefix + suffix));
-  return json === undefined ? [] : [{ from: run.index - prefix.length, to: end + suffix.length, json }];
+  if (json === undefined) return /\d[.,/:]\d/u.test(word) ? unreadable : [];
+  return [{ from: run.index - prefix.length, to: end + suffix.length, json }];
 }
 
 /** A currency before the digits, and a unit after them: `USD500`, `5kg`, `12.5k`. */

@@ -51,6 +51,17 @@ export function tableOf(head: readonly string[], rows: ReadonlyArray<readonly st
   return [rowOf(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(rowOf)].join('\n');
 }
 
+/** The cells of the rows of a table, with its header. */
+export function rowsOf(table: string): ReadonlyArray<readonly string[]> {
+  const lines = table.split('\n').filter((line) => line.startsWith('|'));
+  return lines.map((line) =>
+    line
+      .split(/(?<!\\)\|/u)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll(String.raw`\|`, '|')),
+  );
+}
+
 function rowOf(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
 }

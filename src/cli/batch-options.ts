@@ -19,9 +19,7 @@ export interface BatchOptions {
 const CONCURRENCY = 10;
 
 export const BATCH_OPTIONS: readonly Option[] = [
-  new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv')
-    .makeOptionMandatory()
-    .helpGroup('Rows:'),
+  new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory().helpGroup('Rows:'),
   new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv')
     .makeOptionMandatory()
     .helpGroup('Rows:'),

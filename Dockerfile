@@ -7,7 +7,7 @@ COPY tsconfig.json ./
 COPY .build .build
 COPY src src
 COPY workers workers
-RUN npm run build
+RUN npm run build:programs
 # Keep only the binary of the HTTP transport for this platform.
 RUN find dist/uws -name '*.node' \
   ! -name "$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" -delete
@@ -19,6 +19,7 @@ COPY --from=build /app/dist/bin dist/bin
 COPY --from=build /app/dist/assets dist/assets
 COPY --from=build /app/dist/packages dist/packages
 COPY --from=build /app/dist/uws dist/uws
+COPY --from=build /app/dist/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY templates templates
 RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc

@@ -15,8 +15,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const load = createRequire(import.meta.url);
 
-/** Users install the first if they need it. piscina uses the second, if it is there, for an option that svc does not set. */
-const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice'];
+/**
+ * Users install the first if they need it. piscina and debug, a package of ioredis, use the others if they are there: for an
+ * option that svc does not set, and for colors.
+ */
+const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice', 'supports-color'];
 
 /** What sources load on first use, by the name of its file in dist/packages. */
 const lazyPackages = new Map();

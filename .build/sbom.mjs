@@ -1,8 +1,7 @@
-// Writes the bill of materials of the package (CycloneDX) to sbom.cdx.json: the packages of which it contains a copy, with
-// their hashes, from the lock file. The build runs it, and npm runs it before it packs, unless npm ignores scripts (`.npmrc` of
-// this repository). Prints nothing, because `npm pack --json` prints to stdout.
+// Writes the bill of materials of the package (CycloneDX) to dist/sbom.cdx.json: the packages of which the build contains a
+// copy, with their versions, hashes and licences, from the lock file.
 import { execFileSync } from 'node:child_process';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,10 +21,12 @@ function packagesIn(path) {
   return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }
 
+const copied = Object.entries(lock.packages).filter(([path]) => COPIED.has(path));
+// `npm audit --omit=dev` would not see it.
+const tools = copied.filter(([, { dev }]) => dev === true).map(([path]) => path);
+if (tools.length > 0) throw new Error(`no package in "dependencies" requires ${tools.join(', ')}, which svc contains`);
 const shipped = new Set(
-  Object.entries(lock.packages)
-    .filter(([path]) => COPIED.has(path))
-    .map(([path, entry]) => `${entry.name ?? path.slice(path.lastIndexOf('node_modules/') + 13)}@${entry.version}`),
+  copied.map(([path, { name: own, version }]) => `${own ?? path.replace(/^.*node_modules\//u, '')}@${version}`),
 );
 
 const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel', 'error'];
@@ -39,13 +40,11 @@ const text = execFileSync(command, [...before, ...args], {
 });
 
 const bill = JSON.parse(text);
-// npm names the package after the folder.
+// npm names the package after the folder, and the manifest that it reads is not the published one.
 bill.metadata.component.name = name;
+bill.metadata.component.properties = [];
 const reference = bill.metadata.component['bom-ref'];
-bill.components = bill.components
-  .filter((component) => shipped.has(component['bom-ref'].split('|')[0]))
-  // They are development dependencies, but a part of the package.
-  .map((component) => ({ ...component, scope: 'required', properties: component.properties?.filter(isNoDevelopment) }));
+bill.components = bill.components.filter((component) => shipped.has(component['bom-ref'].split('|')[0]));
 const references = new Set([reference, ...bill.components.map((component) => component['bom-ref'])]);
 bill.dependencies = bill.dependencies
   .filter(({ ref }) => references.has(ref))
@@ -56,11 +55,4 @@ if (missing.length > 0) throw new Error(`npm did not list ${missing.join(', ')}`
 const unhashed = bill.components.filter(({ hashes }) => hashes === undefined).map(({ purl }) => purl);
 if (unhashed.length > 0) throw new Error(`the lock file has no hash for ${unhashed.join(', ')}`);
 
-// Another process can pack the package at the same time.
-const target = join(root, 'sbom.cdx.json');
-writeFileSync(`${target}.${process.pid}`, `${JSON.stringify(bill, undefined, 2)}\n`);
-renameSync(`${target}.${process.pid}`, target);
-
-function isNoDevelopment(property) {
-  return property.name !== 'cdx:npm:package:development';
-}
+writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(bill, undefined, 2)}\n`);

@@ -1,13 +1,9 @@
-const TRIPLE_QUOTES =
-  'the recorded value ends at the first triple quote inside the string and loses the rest; svc returns the whole string';
-
 const INSIDE_A_STRING =
   'at a line break inside a string, a partial waits for the text after it, which can show that the closing quote is missing; the call returns the recorded value';
 
 /** Recorded values that svc does not return, by case, with the reason. */
 export const ACCEPTED_DIFFERENCES: Readonly<Record<string, string>> = {
   'test_class::test_string_in_object_with_unescaped_quotes_2': INSIDE_A_STRING,
-  'test_code::unescaped_single_quotes_in_triple_quotes': TRIPLE_QUOTES,
   'test_class_2::test_streaming_not_null_list_partial':
     'a partial wraps a field with @stream.with_state as {"value", "state"}; the recorded value has no wrapper',
   'test_code::unescaped_single_quotes_in_triple_quotes':
@@ -23,7 +19,6 @@ export const ACCEPTED_DIFFERENCES: Readonly<Record<string, string>> = {
 /** Recorded streams whose last partial differs, with the reason. */
 export const ACCEPTED_STREAM_DIFFERENCES: Readonly<Record<string, string>> = {
   'test_class::test_string_in_object_with_unescaped_quotes_2': INSIDE_A_STRING,
-  'test_code::unescaped_single_quotes_in_triple_quotes': TRIPLE_QUOTES,
   'test_class_2::test_streaming_not_null_list_partial':
     'the reply stops early, and the last recorded partial lacks the end of a text that had arrived',
   'test_code::unescaped_single_quotes_in_triple_quotes':

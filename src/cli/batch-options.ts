@@ -19,14 +19,12 @@ export interface BatchOptions {
 const CONCURRENCY = 10;
 
 export const BATCH_OPTIONS: readonly Option[] = [
-  new Option('--in <file>', 'The rows to ask about: .jsonl or .ndjson, .csv or .tsv')
-    .makeOptionMandatory()
-    .helpGroup('Rows:'),
+  new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory().helpGroup('Rows:'),
   new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv')
     .makeOptionMandatory()
     .helpGroup('Rows:'),
-  numberOption('--limit <n>', 'Ask only about this many rows, from the first one', 2 ** 40).helpGroup('Rows:'),
-  new Option('--retry-failed', 'Ask again about the rows that failed').helpGroup('Rows:'),
+  numberOption('--limit <n>', 'Run only this many rows, from the first one', 2 ** 40).helpGroup('Rows:'),
+  new Option('--retry-failed', 'Run the failed rows again').helpGroup('Rows:'),
   new Option(
     '--accept-changes',
     'Continue although the input or the definitions have changed since the first run',

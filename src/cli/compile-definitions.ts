@@ -29,7 +29,7 @@ export function readDefinitions({ from }: Config): Result<Sources, string> {
   const advice =
     here === undefined
       ? 'Pass the directory of your definitions as an argument, or run "svc init" to write a first function.'
-      : `To read "${here}" and the files beside it, pass "." as an argument.`;
+      : `To read "${here}" and the files next to it, pass "." as an argument.`;
   return err(`found no definitions: neither ${places} exists in "${process.cwd()}". ${advice}`);
 }
 

@@ -176,7 +176,7 @@ export const COMMANDS: readonly CommandDescription[] = [
   },
   {
     name: 'batch',
-    help: 'Ask a function about every row of a file',
+    help: 'Run a function on every row of a file',
     group: GROUPS.call,
     argument: ['<function>', 'The name of the function'],
     options: BATCH_OPTIONS,

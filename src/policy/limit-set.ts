@@ -4,9 +4,13 @@ import { DAY_MS, type Limit } from './ledger.ts';
 /** The limits of a caller, as in the key file and in answers. */
 export type LimitName = 'requests_per_minute' | 'tokens_per_minute' | 'in_flight' | 'cost_per_day';
 
+/** What a limit counts. The draft defines `requests` and `concurrent-requests`. */
+export type LimitUnit = 'requests' | 'tokens' | 'concurrent-requests' | 'micro-usd';
+
 export interface NamedLimit {
   readonly name: LimitName;
   readonly limit: Limit;
+  readonly unit: LimitUnit;
   /** The part of the header `ratelimit` before the number that remains. */
   readonly headerStart: string;
   /** The number of units that are one in the header. */
@@ -37,7 +41,7 @@ export function limitSetOf(caller: string, given: CallerLimits | undefined): Lim
     if (units === undefined) return;
     const { windowMs, unitsInHeader = 1, unit } = kind;
     const headerStart = `${limits.length === 0 ? '' : ', '}"${name}";r=`;
-    limits.push({ name, limit: { id: `${caller} ${name}`, units, windowMs }, headerStart, unitsInHeader });
+    limits.push({ name, limit: { id: `${caller} ${name}`, units, windowMs }, unit, headerStart, unitsInHeader });
     const window = windowMs === undefined ? '' : `;w=${windowMs / 1000}`;
     policies.push(`"${name}";q=${Math.floor(units / unitsInHeader)};qu="${unit}"${window}`);
   };
@@ -52,7 +56,6 @@ export function limitSetOf(caller: string, given: CallerLimits | undefined): Lim
 
 interface LimitKind {
   readonly windowMs: number | undefined;
-  /** `requests` and `concurrent-requests` are defined by the draft. */
-  readonly unit: string;
+  readonly unit: LimitUnit;
   readonly unitsInHeader?: number;
 }

@@ -1,7 +1,14 @@
 import { BoundedCache } from '../base/bounded-cache.ts';
 import type { CallerLimits } from '../config/key-file.ts';
 import { NO_WINDOW, type Leases } from './leases.ts';
-import { limitSetOf, UNITS_OF_A_DOLLAR, type LimitName, type LimitSet, type NamedLimit } from './limit-set.ts';
+import {
+  limitSetOf,
+  UNITS_OF_A_DOLLAR,
+  type LimitName,
+  type LimitSet,
+  type LimitUnit,
+  type NamedLimit,
+} from './limit-set.ts';
 
 /** What a call uses, or will probably use. An estimate has both; of a call that ended, a part can be unknown. */
 export interface Usage {
@@ -129,10 +136,10 @@ export class Limiter {
     call.held = 0;
     for (let index = 0; index < held; index += 1) {
       const named = set.limits[index];
-      if (named === undefined || named.name === 'requests_per_minute') continue;
-      const { name, limit } = named;
+      if (named === undefined || named.unit === 'requests') continue;
+      const { limit, unit } = named;
       const reserved = unitsOf(named, call);
-      const known = name === 'in_flight' || used === undefined ? 0 : exactUnits(name, used);
+      const known = unit === 'concurrent-requests' || used === undefined ? 0 : exactUnits(unit, used);
       const units = known ?? reserved;
       if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW, now);
       else if (units > reserved) this.leases.charge(limit, units - reserved, now);
@@ -179,13 +186,13 @@ export class Limiter {
 }
 
 /** The units to reserve: no more than the limit, because a larger call could never run. */
-function unitsOf({ name, limit }: NamedLimit, estimate: Usage): number {
-  if (name === 'requests_per_minute' || name === 'in_flight') return 1;
-  return Math.min(limit.units, Math.max(1, exactUnits(name, estimate) ?? 1));
+function unitsOf({ limit, unit }: NamedLimit, estimate: Usage): number {
+  if (unit === 'requests' || unit === 'concurrent-requests') return 1;
+  return Math.min(limit.units, Math.max(1, exactUnits(unit, estimate) ?? 1));
 }
 
-function exactUnits(name: LimitName, { tokens, cost }: Usage): number | undefined {
-  if (name === 'tokens_per_minute') return tokens === undefined ? undefined : Math.ceil(tokens);
+function exactUnits(unit: LimitUnit, { tokens, cost }: Usage): number | undefined {
+  if (unit === 'tokens') return tokens === undefined ? undefined : Math.ceil(tokens);
   return cost === undefined ? undefined : Math.ceil(cost * UNITS_OF_A_DOLLAR);
 }
 

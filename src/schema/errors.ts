@@ -106,7 +106,7 @@ export const ERRORS = {
   not_local: {
     status: 403,
     meaning:
-      'The playground is on and no key is set, so the server serves only programs and pages of its own machine, under a loopback name such as `localhost`. Set `SVC_PASSWORD` to serve others.',
+      'The playground is on and no key is set, so the server accepts only programs and pages on its own machine, under a loopback name such as `localhost`. Set `SVC_PASSWORD` to serve others.',
     fields: [],
     headers: [],
     example: { message: 'Without a key, a playground serves only this machine.' },
@@ -231,7 +231,7 @@ export const ERRORS = {
   refusal: {
     status: 500,
     meaning:
-      'The model refused to answer a request with [structured output](clients.md#structured-output), and the provider marked its reply as a refusal. `raw_output` has the words of the model.',
+      'The model refused to answer a request with [structured output](clients.md#structured-output), and the provider marked its reply as a refusal. `raw_output` contains the text of the model.',
     fields: ['client', 'raw_output'],
     headers: [],
     example: { message: 'The model of the client "Fast" refused to answer: No.', client: 'Fast', raw_output: 'No.' },
@@ -279,7 +279,7 @@ export const ERRORS = {
   },
   draining: {
     status: 503,
-    meaning: 'The server is stopping. Retry: another instance, or this one after its restart, takes the request.',
+    meaning: 'The server is stopping. Retry: another instance, or this one after its restart, will accept the request.',
     fields: [],
     headers: ['retry-after'],
     example: { message: 'The server is stopping: try again.' },

@@ -108,12 +108,11 @@ test.each(Object.entries(CHECKED))(
   '%s is pinned to the version whose private parts were checked, %s',
   (name, version) => {
     const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      readonly devDependencies: Readonly<Record<string, string>>;
+      readonly dependencies: Readonly<Record<string, string>>;
     };
-    expect(
-      manifest.devDependencies[name],
-      `check the private parts of ${name} that svc uses, listed in this file`,
-    ).toBe(version);
+    expect(manifest.dependencies[name], `check the private parts of ${name} that svc uses, listed in this file`).toBe(
+      version,
+    );
   },
 );
 

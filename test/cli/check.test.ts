@@ -106,7 +106,7 @@ test.each(['check', 'serve', 'dev', 'test'])(
   async (name) => {
     writeFileSync('mine.svc', '');
     const { error } = await svc(name);
-    expect(error).toContain('To read "mine.svc" and the files beside it, pass "." as an argument.\n');
+    expect(error).toContain('To read "mine.svc" and the files next to it, pass "." as an argument.\n');
   },
 );
 

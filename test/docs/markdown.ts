@@ -46,9 +46,36 @@ function withoutFences(markdown: string): string {
   return markdown.replaceAll(/^(`{3,}).*\n[^]*?^\1$/gm, '');
 }
 
+/** The paragraphs and the items of lists, each on one line, without code blocks, tables, headings and comments. */
+export function proseIn(markdown: string): readonly string[] {
+  const found: string[][] = [];
+  let open: string[] | undefined;
+  for (const line of withoutFences(markdown).split('\n')) {
+    const [, mark, text = ''] = /^\s*(?:(-|\*|\d+\.)\s+)?(.*)$/u.exec(line) ?? [];
+    const isCode = open === undefined && line.startsWith('    ');
+    const isProse = text !== '' && !isCode && !/^(?:#|\||<!--|!\[)/u.test(text);
+    if (!isProse || mark !== undefined) open = undefined;
+    if (!isProse) continue;
+    if (open === undefined) found.push((open = []));
+    open.push(text.trim());
+  }
+  return found.map((lines) => lines.join(' '));
+}
+
 /** A table in Markdown. */
 export function tableOf(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   return [rowOf(head), `|${head.map(() => '---').join('|')}|`, ...rows.map(rowOf)].join('\n');
+}
+
+/** The cells of the rows of a table, with its header. */
+export function rowsOf(table: string): ReadonlyArray<readonly string[]> {
+  const lines = table.split('\n').filter((line) => line.startsWith('|'));
+  return lines.map((line) =>
+    line
+      .split(/(?<!\\)\|/u)
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll(String.raw`\|`, '|')),
+  );
 }
 
 function rowOf(cells: readonly string[]): string {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { storeAddress } from '../../src/config/store-address.ts';
 import { STORE_SCRIPTS } from '../../src/policy/store/scripts.ts';
 import { ROOT } from '../architecture/source-files.ts';
+import { describedTable } from './generated-section.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/store.md'), 'utf8');
 
@@ -15,7 +16,9 @@ function firstCells(header: string): readonly string[] {
 }
 
 test('the table of operations lists every script', () => {
-  expect(firstCells('operation').toSorted()).toEqual(Object.keys(STORE_SCRIPTS).toSorted());
+  const rows = Object.keys(STORE_SCRIPTS).map((name) => [`\`${name}\``]);
+  const table = describedTable('docs/store.md', 'operations', ['operation', 'when', 'does'], rows);
+  expect(table.actual, 'run the tests with UPDATE_DOCS=1').toBe(table.expected);
 });
 
 test('svc accepts every URL of the page', () => {

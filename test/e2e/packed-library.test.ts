@@ -24,8 +24,12 @@ let packages: readonly string[] = [];
 
 beforeAll(() => {
   writeFileSync(join(project, 'package.json'), '{"type": "module"}');
-  // Packs the folder and installs the package, without the network: svc has no dependencies.
-  run('npm', ['install', '--offline', '--ignore-scripts', '--silent', '--install-links', ROOT], project);
+  // Packs the built package and installs it, without the network: it has no dependencies.
+  run(
+    'npm',
+    ['install', '--offline', '--ignore-scripts', '--silent', '--install-links', join(ROOT, 'dist/package')],
+    project,
+  );
   packages = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
   link('typescript');
   link('@types/node');

@@ -5,19 +5,15 @@ import { expect, test } from 'vitest';
 import { CONVENTIONS, OWN } from '../../src/telemetry/attributes.ts';
 import { METRICS } from '../../src/telemetry/instruments.ts';
 import { ROOT } from '../architecture/source-files.ts';
+import { describedTable } from '../docs/generated-section.ts';
 
-const page = readFileSync(join(ROOT, 'docs/telemetry.md'), 'utf8');
+const PAGE = 'docs/telemetry.md';
+const page = readFileSync(join(ROOT, PAGE), 'utf8');
 
 /** The values of the constants of the conventions whose names begin like this. */
 function defined(prefix: string): ReadonlySet<unknown> {
   const constants = Object.entries(semantics).filter(([name]) => name.startsWith(prefix));
   return new Set(constants.map(([, value]) => value));
-}
-
-/** The first cells of the rows of all tables below a heading. */
-function firstCells(heading: string): readonly string[] {
-  const section = page.split(/^## /mu).find((part) => part.startsWith(heading)) ?? '';
-  return [...section.matchAll(/^\| `([^`]+)`/gmu)].map((match) => match[1] ?? '');
 }
 
 test('the conventions define every attribute and metric', () => {
@@ -32,15 +28,19 @@ test('no attribute of svc has a name of the conventions', () => {
   expect(Object.values(OWN).filter((name) => !name.startsWith('svc.'))).toEqual([]);
 });
 
-test('the page lists every attribute', () => {
-  const all = [...Object.values(CONVENTIONS), ...Object.values(OWN)];
-  expect(firstCells('Attributes').toSorted()).toEqual(all.toSorted());
+test.each([
+  ['attributes of the conventions', CONVENTIONS],
+  ['attributes of svc', OWN],
+])('the page lists the %s', (name, attributes) => {
+  const rows = Object.values(attributes).map((attribute) => [`\`${attribute}\``]);
+  const table = describedTable(PAGE, name, ['attribute', 'of', 'value'], rows);
+  expect(table.actual, 'run the tests with UPDATE_DOCS=1').toBe(table.expected);
 });
 
 test('the page lists every metric with its unit', () => {
-  const rows = Object.values(METRICS).map(({ name, unit }) => `| \`${name}\` | \`${unit}\` |`);
-  expect(firstCells('Metrics')).toHaveLength(rows.length);
-  expect(rows.filter((row) => !page.includes(row))).toEqual([]);
+  const rows = Object.values(METRICS).map(({ name, unit }) => [`\`${name}\``, `\`${unit}\``]);
+  const table = describedTable(PAGE, 'metrics', ['metric', 'unit', 'meaning'], rows);
+  expect(table.actual, 'run the tests with UPDATE_DOCS=1').toBe(table.expected);
 });
 
 test('the providers and token types of the conventions have the same names here', () => {

@@ -33,7 +33,7 @@ beforeAll(() => {
   // A release tests the file that it publishes.
   tarball = process.env['SVC_TARBALL'] ?? '';
   if (tarball !== '') return;
-  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', TARBALL_FOLDER];
+  const args = ['pack', '--silent', '--pack-destination', TARBALL_FOLDER, './dist/package'];
   tarball = join(TARBALL_FOLDER, execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' }).trim());
 });
 afterAll(() => rmSync(TARBALL_FOLDER, { recursive: true }));

@@ -29,7 +29,7 @@ import { refuse, reportProblem, type ExitCode, type Terminal } from '../terminal
 const SERVER_MARGIN_MS = 30_000;
 
 /**
- * `svc batch`: asks a function about every row of a file. Returns 0 if all rows have a value, 1 if some failed or the batch had to
+ * `svc batch`: runs a function on every row of a file. Returns 0 if all rows have a value, 1 if some failed or the batch had to
  * stop, 2 if it could not begin, and 130 after an interrupt.
  */
 export async function batchCommand(invocation: Invocation): Promise<ExitCode> {

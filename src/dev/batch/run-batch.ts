@@ -17,7 +17,7 @@ export interface BatchPlan {
   readonly onAnswer: (answer: RowAnswer) => void;
 }
 
-/** Asks a function about every row that has no answer yet. */
+/** Runs a function on every row that has no answer yet. */
 export class BatchRun {
   /** The number of calls under way. */
   inFlight = 0;

@@ -1,0 +1,55 @@
+// Assembles the package that users install in dist/package, with a manifest of its own: `npm pack ./dist/package` packs it.
+// The manifest names no dependencies, because the programs contain them (docs/adr/0022-an-installation-is-one-package.md).
+// Run it after the other steps of a build.
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const target = join(root, 'dist/package');
+
+/** Folders and files, with the same path in the package. A pattern selects files of a folder. The last five are targets of links in the pages. */
+const CONTENTS = [
+  ['dist/assets'],
+  ['dist/bin'],
+  ['dist/lib'],
+  ['dist/packages'],
+  ['dist/uws'],
+  ['templates'],
+  ['svc_src'],
+  ['docs'],
+  ['deploy'],
+  ['README.md'],
+  ['CHANGELOG.md'],
+  ['SECURITY.md'],
+  ['LICENSE'],
+  ['.github/CONTRIBUTING.md'],
+  ['bench/README.md'],
+  ['bench/compat/differences.yaml'],
+  ['bench/results', /\.json$/u],
+  ['test/gateways', /\.c.*f/u],
+  ['test/runtime/model/exchanges', /\.txt$/u],
+];
+
+rmSync(target, { recursive: true, force: true });
+for (const [path, pattern] of CONTENTS) {
+  const names = pattern === undefined ? [''] : readdirSync(join(root, path)).filter((name) => pattern.test(name));
+  if (names.length === 0) throw new Error(`no file in ${path} matches ${pattern}`);
+  for (const name of names) copy(join(path, name));
+}
+cpSync(join(root, 'dist/sbom.cdx.json'), join(target, 'sbom.cdx.json'));
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+for (const name of ['private', 'scripts', 'dependencies', 'devDependencies']) delete manifest[name];
+manifest.files = readdirSync(target).toSorted();
+writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+
+function copy(path) {
+  mkdirSync(dirname(join(target, path)), { recursive: true });
+  cpSync(join(root, path), join(target, path), { recursive: true, filter: isPublic });
+}
+
+/** A developer's keys can be next to the samples. */
+function isPublic(path) {
+  return !/^\.env(?:\.local)?$/u.test(basename(path));
+}

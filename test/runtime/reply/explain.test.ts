@@ -7,18 +7,23 @@ function explain(returns: string, reply: string): Explanation {
   return parserOf(returns, SAMPLE_DEFINITIONS).explain(reply);
 }
 
-test.each(valueSamples())('$name: the explanation takes the value of the reply', (sample) => {
-  const parser = parserOf(section(sample, 'type'), SAMPLE_DEFINITIONS);
-  const reply = section(sample, 'reply');
-  const outcome = parser.parse(reply);
-  const { candidates } = parser.explain(reply);
-  const taken = candidates.filter(({ verdict }) => verdict === 'taken');
-  expect(taken.map(({ json }) => json)).toEqual(outcome.ok ? [outcome.value.json] : []);
-  for (const { from, to, verdict, reasons, criterion } of candidates) {
-    expect(from).toBeGreaterThanOrEqual(0);
-    expect(to).toBeLessThanOrEqual(reply.length);
-    expect(verdict === 'mismatch').toBe(reasons !== undefined && reasons.length > 0);
-    expect(verdict === 'passed-over').toBe(criterion !== undefined && criterion !== '');
+test('the explanation of each sample takes the value of the reply', () => {
+  for (const sample of valueSamples()) {
+    const parser = parserOf(section(sample, 'type'), SAMPLE_DEFINITIONS);
+    const reply = section(sample, 'reply');
+    const outcome = parser.parse(reply);
+    const { candidates } = parser.explain(reply);
+    const taken = candidates.filter(({ verdict }) => verdict === 'taken');
+    expect(
+      taken.map(({ json }) => json),
+      sample.name,
+    ).toEqual(outcome.ok ? [outcome.value.json] : []);
+    for (const { from, to, verdict, reasons, criterion } of candidates) {
+      expect(from, sample.name).toBeGreaterThanOrEqual(0);
+      expect(to, sample.name).toBeLessThanOrEqual(reply.length);
+      expect(verdict === 'mismatch', sample.name).toBe(reasons !== undefined && reasons.length > 0);
+      expect(verdict === 'passed-over', sample.name).toBe(criterion !== undefined && criterion !== '');
+    }
   }
 });
 

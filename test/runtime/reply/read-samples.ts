@@ -12,6 +12,8 @@ export const SAMPLE_DEFINITIONS = readFileSync(`${FOLDER}definitions.svc`, 'utf8
 
 export interface Sample {
   readonly name: string;
+  /** The name of its file. */
+  readonly topic: string;
   readonly sections: ReadonlyMap<string, string>;
 }
 
@@ -45,7 +47,7 @@ function samplesOf(topic: string, text: string): Sample[] {
     .slice(1)
     .map((sample) => {
       const [name = '', ...sections] = sample.split(/\n--- /u);
-      return { name: `${topic}: ${name}`, sections: new Map(sections.map(sectionOf)) };
+      return { name: `${topic}: ${name}`, topic, sections: new Map(sections.map(sectionOf)) };
     });
 }
 

@@ -6,7 +6,7 @@ import { parsingWays } from './parsing-ways.ts';
 import { SAMPLE_DEFINITIONS, section, streamSamples, valueSamples } from './read-samples.ts';
 
 /** The least numbers of samples, so that an empty folder cannot pass. */
-const FEWEST_VALUES = 500;
+const FEWEST_VALUES = 400;
 const FEWEST_STREAMS = 100;
 
 const values = valueSamples();
@@ -24,12 +24,12 @@ function shown(outcome: ParseOutcome | ReplyOutcome): string {
   return `refused${first?.path === '' ? '' : ` at ${first?.path}`}: ${first?.message}`;
 }
 
-function flagsOf(outcome: ReplyOutcome): string {
+function flagsOf(outcome: ParseOutcome | ReplyOutcome): string {
   return outcome.ok ? outcome.value.flags.map((flag) => `${flag.flag} ${flag.path}`.trim()).join('\n') : '';
 }
 
 /** Such as `dropped=2, defaulted=1`; empty without losses. */
-function lossesOf(outcome: ReplyOutcome): string {
+function lossesOf(outcome: ParseOutcome): string {
   const counts = outcome.ok ? Object.entries(outcome.value.losses) : [];
   return counts.flatMap(([kind, count]) => (count > 0 ? [`${kind}=${count}`] : [])).join(', ');
 }
@@ -39,17 +39,35 @@ test('there are enough samples', () => {
   expect(streams.length).toBeGreaterThanOrEqual(FEWEST_STREAMS);
 });
 
-test.each(values.flatMap((sample) => (['inline', 'pooled'] as const).map((way) => ({ way, sample }))))(
-  '$sample.name, $way',
-  async ({ way, sample }) => {
-    const outcome = await ways[way](section(sample, 'type'), section(sample, 'reply'));
-    expect(shown(outcome)).toBe(section(sample, 'value').trimEnd());
-    expect(flagsOf(outcome)).toBe(section(sample, 'flags').trim());
-    const losses = sample.sections.get('losses');
-    if (losses !== undefined) expect(lossesOf(outcome)).toBe(losses.trim());
-    if (outcome.ok) expect(JSON.stringify(outcome.value.value)).toBe(JSON.stringify(JSON.parse(outcome.value.json)));
-  },
-);
+test.each(values)('$name', (sample) => {
+  const outcome = parserOf(section(sample, 'type'), SAMPLE_DEFINITIONS).parse(section(sample, 'reply'));
+  expect(shown(outcome)).toBe(section(sample, 'value').trimEnd());
+  const losses = sample.sections.get('losses');
+  if (losses !== undefined) expect(lossesOf(outcome)).toBe(losses.trim());
+  if (outcome.ok) expect(JSON.stringify(outcome.value.value)).toBe(JSON.stringify(JSON.parse(outcome.value.json)));
+});
+
+const topics = [...new Set(values.map(({ topic }) => topic))].map((topic) => ({
+  topic,
+  samples: values.filter((sample) => sample.topic === topic),
+}));
+
+test.each(topics)('the flags of $topic', ({ samples }) => {
+  const flags = samples.map((sample) => {
+    const outcome = parserOf(section(sample, 'type'), SAMPLE_DEFINITIONS).parse(section(sample, 'reply'));
+    return `${sample.name}\n${flagsOf(outcome)}`;
+  });
+  expect(flags).toEqual(samples.map((sample) => `${sample.name}\n${section(sample, 'flags').trim()}`));
+});
+
+test.each(topics)('a pool of threads reads $topic as a worker does', async ({ samples }) => {
+  for (const sample of samples) {
+    const outcome = await ways.pooled(section(sample, 'type'), section(sample, 'reply'));
+    expect(`${sample.name}: ${shown(outcome)}\n${flagsOf(outcome)}`).toBe(
+      `${sample.name}: ${section(sample, 'value').trimEnd()}\n${section(sample, 'flags').trim()}`,
+    );
+  }
+});
 
 test.each(streams)('$name, in deltas', (sample) => {
   const [heading, reply] = [...sample.sections].find(([name]) => name.startsWith('reply')) ?? ['', ''];

@@ -83,7 +83,6 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   ioredis: 'src/policy',
   'lru-cache': 'src/policy',
   openai: 'src/runtime/model',
-  'p-retry': 'src/runtime/model',
   pino: 'src/logging',
   piscina: 'src/server',
   preact: 'src/playground',

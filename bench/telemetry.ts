@@ -2,13 +2,26 @@
 // metrics are exported in all cases but the first.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
 import { CASES, checkAnswer, runLoad, type Case } from './cases.ts';
-import { COMPARISON_HEAD, compareInTurn, comparisonCells, sizeOfRun, WARM_UP_CALLS } from './in-turn.ts';
+import { median, quantile } from './load.ts';
 import { cpuMicrosOf } from './process-usage.ts';
-import { table, writeResults } from './report.ts';
+import { number, table, writeResults } from './report.ts';
 import { setStage, type Side } from './sides.ts';
 
-const { requests: REQUESTS, rounds: ROUNDS, complete } = sizeOfRun({ requests: 6000, rounds: 21 });
+/**
+ * Calls before the measurement. V8 compiles the functions of a call for about the first 100,000 calls of a server, and more
+ * functions take longer.
+ */
+const WARM_UP_CALLS = 150_000;
+/** How much a run measures; a run of another size writes no results. */
+const USUAL = { requests: 6000, rounds: 21 };
+
+const { values } = parseArgs({ options: { requests: { type: 'string' }, rounds: { type: 'string' } } });
+/** Calls of each server in a round. */
+const REQUESTS = Number(values.requests ?? USUAL.requests);
+const ROUNDS = Number(values.rounds ?? USUAL.rounds);
+const complete = REQUESTS === USUAL.requests && ROUNDS === USUAL.rounds;
 
 /** The sampled share of the calls; undefined without telemetry. */
 const SHARES = [undefined, 0, 0.1, 1] as const;
@@ -39,22 +52,59 @@ try {
     await checkAnswer(subject, side);
     await runLoad(subject, side, WARM_UP_CALLS);
   }
-  const compared = await compareInTurn(
-    sides.map((side) => [() => cpuPerCall(subject, side)]),
-    ROUNDS,
-  );
+  const samples = await inTurn(subject, sides);
   // `sampledShare` is null without telemetry.
-  const rows = compared.map((row, index) => ({ sampledShare: SHARES[index] ?? null, ...row }));
-  const named = rows.map((row) => [nameOf(row.sampledShare), ...comparisonCells(row)]);
-  console.log(`\n${table([['sampled', ...COMPARISON_HEAD], ...named])}`);
+  const rows = samples.map((own, index) => ({
+    sampledShare: SHARES[index] ?? null,
+    ...compared(own, samples[0] ?? []),
+  }));
+  const head = ['sampled', 'CPU µs per call', 'ratio', 'middle half of the ratios'];
+  console.log(`\n${table([head, ...rows.map(cells)])}`);
   if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'telemetry')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));
   receiver.close();
 }
 
-function nameOf(share: number | null): string {
-  return share === null ? 'telemetry off' : `${share * 100} %`;
+/**
+ * Measures the servers in turn, every second round in reverse, because the speed of a machine changes within minutes. Returns the CPU
+ * time per call in microseconds, of each server in each round.
+ */
+async function inTurn(load: Case, sides: readonly Side[]): Promise<readonly (readonly number[])[]> {
+  const samples: number[][] = sides.map(() => []);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const turns = [...sides.entries()];
+    for (const [index, side] of round % 2 === 0 ? turns : turns.toReversed()) {
+      samples[index]?.push(await cpuPerCall(load, side));
+    }
+  }
+  return samples;
+}
+
+interface Comparison {
+  /** The median over the rounds. */
+  readonly cpuMicros: number;
+  /** The median over the rounds of the ratio to the first server in the same round. */
+  readonly ratio: number;
+  readonly ratioQuartiles: readonly [number, number];
+}
+
+function compared(own: readonly number[], first: readonly number[]): Comparison {
+  const ratios = own.map((micros, round) => micros / (first[round] ?? Number.NaN));
+  return {
+    cpuMicros: median(own),
+    ratio: median(ratios),
+    ratioQuartiles: [quantile(ratios, 0.25), quantile(ratios, 0.75)],
+  };
+}
+
+interface Row extends Comparison {
+  readonly sampledShare: number | null;
+}
+
+function cells({ sampledShare, cpuMicros, ratio, ratioQuartiles: [low, high] }: Row): readonly string[] {
+  const name = sampledShare === null ? 'telemetry off' : `${sampledShare * 100} %`;
+  return [name, number(cpuMicros), number(ratio), `${number(low)} to ${number(high)}`];
 }
 
 async function cpuPerCall(load: Case, side: Side): Promise<number> {

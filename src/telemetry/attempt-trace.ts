@@ -1,9 +1,7 @@
 import { type Attributes, type Context, SpanKind, type TextMapSetter, trace } from '@opentelemetry/api';
 import type { AttemptObserver, ObservedReply, ObservedRequest } from '../base/call-observer.ts';
-import { CONVENTIONS, FIRST_TOKEN, OWN } from './attributes.ts';
-import { inputMessages, outputMessages } from './content.ts';
-import type { RecordedSpan } from './recorded-span.ts';
-import type { TracePosition } from './trace-position.ts';
+import { CONVENTIONS, FIRST_TOKEN, inputMessages, outputMessages, OWN } from './attributes.ts';
+import type { RecordedSpan, TracePosition } from './spans.ts';
 import { OTHER, short, type TraceServices } from './trace-services.ts';
 
 /** The providers whose names in the conventions differ from svc's, and the operations. */

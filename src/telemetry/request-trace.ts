@@ -7,10 +7,8 @@ import type {
   ParseObserver,
 } from '../base/call-observer.ts';
 import { AttemptTrace } from './attempt-trace.ts';
-import { CONVENTIONS, OWN, PASSED_OVER, SPANS, THREAD_TAKEN } from './attributes.ts';
-import { argumentsText, type Redact } from './content.ts';
-import { RecordedSpan, type SpanOutput } from './recorded-span.ts';
-import { TracePosition } from './trace-position.ts';
+import { argumentsText, CONVENTIONS, OWN, PASSED_OVER, type Redact, SPANS, THREAD_TAKEN } from './attributes.ts';
+import { RecordedSpan, type SpanOutput, TracePosition } from './spans.ts';
 import { short, type EpochClock, type TraceServices } from './trace-services.ts';
 
 /** The headers of a request with which its caller continues a trace. */

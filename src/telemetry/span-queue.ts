@@ -1,5 +1,5 @@
 import type { TraceSettings } from '../config/telemetry-settings.ts';
-import type { RecordedSpan } from './recorded-span.ts';
+import type { RecordedSpan } from './spans.ts';
 import type { SpanEncoder } from './span-encoder.ts';
 
 /** The maximum size of spans that wait or are being exported. Spans with prompts and replies can be large. */

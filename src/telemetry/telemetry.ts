@@ -14,13 +14,12 @@ import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter }
 import { messageOf } from '../base/invariant.ts';
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { Redact } from './content.ts';
-import { Histograms } from './histograms.ts';
-import { Instruments } from './instruments.ts';
+import type { Redact } from './attributes.ts';
+import { Histograms, Instruments } from './instruments.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
 import { SpanEncoder } from './span-encoder.ts';
 import { SpanQueue, type ExportListener, type SpanTransport } from './span-queue.ts';
-import { Sampling } from './trace-position.ts';
+import { Sampling } from './spans.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
 /** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */

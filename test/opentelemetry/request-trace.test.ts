@@ -2,11 +2,10 @@ import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } 
 import { emptyResource } from '@opentelemetry/resources';
 import { expect, test } from 'vitest';
 import type { ObservedRequest } from '../../src/base/call-observer.ts';
-import { Histograms } from '../../src/telemetry/histograms.ts';
-import { Instruments } from '../../src/telemetry/instruments.ts';
+import { Histograms, Instruments } from '../../src/telemetry/instruments.ts';
 import { RequestTrace } from '../../src/telemetry/request-trace.ts';
 import { SpanEncoder } from '../../src/telemetry/span-encoder.ts';
-import { Sampling } from '../../src/telemetry/trace-position.ts';
+import { Sampling } from '../../src/telemetry/spans.ts';
 import { EpochClock, KnownNames } from '../../src/telemetry/trace-services.ts';
 import { spansOf, type ReceivedSpan } from '../support/otlp-receiver.ts';
 

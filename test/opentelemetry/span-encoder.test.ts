@@ -2,9 +2,8 @@ import { emptyResource, resourceFromAttributes } from '@opentelemetry/resources'
 import { SpanKind } from '@opentelemetry/api';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RecordedSpan } from '../../src/telemetry/recorded-span.ts';
 import { SpanEncoder } from '../../src/telemetry/span-encoder.ts';
-import { Sampling, TracePosition } from '../../src/telemetry/trace-position.ts';
+import { RecordedSpan, Sampling, TracePosition } from '../../src/telemetry/spans.ts';
 import { assertProperty } from '../support/assert-property.ts';
 import { spansOf } from '../support/otlp-receiver.ts';
 

@@ -1,9 +1,8 @@
 import { emptyResource } from '@opentelemetry/resources';
 import { expect, test } from 'vitest';
-import { RecordedSpan } from '../../src/telemetry/recorded-span.ts';
 import { SpanEncoder } from '../../src/telemetry/span-encoder.ts';
 import { SpanQueue } from '../../src/telemetry/span-queue.ts';
-import { Sampling, TracePosition } from '../../src/telemetry/trace-position.ts';
+import { RecordedSpan, Sampling, TracePosition } from '../../src/telemetry/spans.ts';
 import { spansOf } from '../support/otlp-receiver.ts';
 
 const SAMPLING = new Sampling({ sampler: 'always_on', sampledShare: 1 });

@@ -1,5 +1,9 @@
 // Entry file: CPU time of a small call without telemetry, and with traces of a share of the calls. The receiver accepts everything;
 // metrics are exported in all cases but the first.
+//
+// Usage: telemetry.js [--requests 6000] [--rounds 21] [--warm-up 150000] [--build <folder>]...
+//
+// `--build` names the package folder of another build of svc, which is measured with 10 % in the same rounds.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
@@ -17,14 +21,31 @@ const WARM_UP_CALLS = 150_000;
 /** How much a run measures; a run of another size writes no results. */
 const USUAL = { requests: 6000, rounds: 21 };
 
-const { values } = parseArgs({ options: { requests: { type: 'string' }, rounds: { type: 'string' } } });
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string' },
+    rounds: { type: 'string' },
+    'warm-up': { type: 'string', default: String(WARM_UP_CALLS) },
+    build: { type: 'string', multiple: true, default: [] },
+  },
+});
 /** Calls of each server in a round. */
 const REQUESTS = Number(values.requests ?? USUAL.requests);
 const ROUNDS = Number(values.rounds ?? USUAL.rounds);
-const complete = REQUESTS === USUAL.requests && ROUNDS === USUAL.rounds;
+const complete =
+  REQUESTS === USUAL.requests &&
+  ROUNDS === USUAL.rounds &&
+  Number(values['warm-up']) === WARM_UP_CALLS &&
+  values.build.length === 0;
 
-/** The sampled share of the calls; undefined without telemetry. */
-const SHARES = [undefined, 0, 0.1, 1] as const;
+/** The sampled share of the calls, undefined without telemetry; and the build of svc, undefined for this one. */
+const SERVERS: readonly { readonly share: number | undefined; readonly root?: string }[] = [
+  { share: undefined },
+  { share: 0 },
+  { share: 0.1 },
+  { share: 1 },
+  ...values.build.map((root) => ({ share: 0.1, root })),
+];
 
 const receiver = createServer((request, response) => {
   request.resume();
@@ -45,21 +66,25 @@ function variables(share: number | undefined): Readonly<Record<string, string>> 
 
 const subject = CASES.find(({ name }) => name === 'call-small');
 if (subject === undefined) throw new Error('no case call-small');
-const stages = await Promise.all(SHARES.map((share) => setStage({ sides: ['svc'], env: variables(share) })));
+const stages = await Promise.all(
+  SERVERS.map(({ share, ...build }) => setStage({ sides: ['svc'], env: variables(share), ...build })),
+);
 try {
   const sides = stages.flatMap((stage) => stage.sides);
   for (const side of sides) {
     await checkAnswer(subject, side);
-    await runLoad(subject, side, WARM_UP_CALLS);
+    await runLoad(subject, side, Number(values['warm-up']));
   }
   const samples = await inTurn(subject, sides);
   // `sampledShare` is null without telemetry.
   const rows = samples.map((own, index) => ({
-    sampledShare: SHARES[index] ?? null,
+    sampledShare: SERVERS[index]?.share ?? null,
     ...compared(own, samples[0] ?? []),
   }));
   const head = ['sampled', 'CPU µs per call', 'ratio', 'middle half of the ratios'];
-  console.log(`\n${table([head, ...rows.map(cells)])}`);
+  console.log(
+    `\n${table([['build', ...head], ...rows.map((row, index) => [SERVERS[index]?.root ?? '', ...cells(row)])])}`,
+  );
   if (complete) console.log(`\n${writeResults({ requests: REQUESTS, rounds: ROUNDS, rows }, 'telemetry')}`);
 } finally {
   await Promise.all(stages.map((stage) => stage.end()));

@@ -53,7 +53,7 @@ export class AttemptTrace implements AttemptObserver {
   traceHeaders(): readonly string[] {
     const headers: string[] = [];
     const { received, position } = this.#parent;
-    const own = this.#span === undefined ? position?.context : position?.contextOf(this.#span.id);
+    const own = this.#span === undefined ? position?.context : this.#span.spanContext();
     const context = own === undefined ? received : trace.setSpanContext(received, own);
     this.#services.propagator.inject(context, headers, HEADER_LIST);
     return headers;
@@ -102,7 +102,7 @@ export class AttemptTrace implements AttemptObserver {
   ): void {
     const { clock, captureContent } = this.#services;
     const { number, isReask, streamed } = this.#request;
-    span.share(clientAttributes(this.#request));
+    span.setAll(clientAttributes(this.#request));
     span.set(OWN.attempt, number);
     if (streamed) span.set(CONVENTIONS.requestStream, true);
     if (isReask) span.set(OWN.reask, true);

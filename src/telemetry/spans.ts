@@ -1,4 +1,15 @@
-import { type Attributes, type AttributeValue, type SpanContext, SpanKind, TraceFlags } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type AttributeValue,
+  type HrTime,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api';
+import { millisToHrTime, type InstrumentationScope } from '@opentelemetry/core';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan, TimedEvent } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from '../config/telemetry-settings.ts';
 import { CONVENTIONS } from './attributes.ts';
 
@@ -28,66 +39,40 @@ export class Sampling {
   }
 }
 
-/** An id as 32-bit words, the most significant one first: two of a span, four of a trace. */
-export type Id = readonly number[];
-
 /** The place of a request in its trace. It makes text of its ids on demand, because most requests are neither sampled nor logged. */
 export class TracePosition {
   readonly isSampled: boolean;
   /** The span of the caller; undefined if the request starts a trace. */
   readonly parent: SpanContext | undefined;
-  readonly traceId: Id;
-  #spanId: Id | undefined;
+  /** The id of the trace as 32-bit words, the most significant one first. */
+  readonly #traceId: readonly number[];
   #context: SpanContext | undefined;
 
   constructor(sampling: Sampling, parent: SpanContext | undefined) {
     this.parent = parent;
-    this.traceId = parent === undefined ? newTraceId() : idOf(parent.traceId);
-    const [a = 0, b = 0, c = 0, d = 0] = this.traceId;
+    this.#traceId = parent === undefined ? randomWords(4) : wordsOf(parent.traceId);
+    const [a = 0, b = 0, c = 0, d = 0] = this.#traceId;
     this.isSampled = sampling.isSampled(parent, (a ^ b ^ c ^ d) >>> 0);
-  }
-
-  /** The id of the request's own span. */
-  get spanId(): Id {
-    return (this.#spanId ??= newSpanId());
-  }
-
-  /** The id of the caller's span. */
-  get callerId(): Id | undefined {
-    return this.parent && idOf(this.parent.spanId);
-  }
-
-  /** The `tracestate` of the caller; empty without one. */
-  get traceState(): string {
-    return this.parent?.traceState?.serialize() ?? '';
-  }
-
-  get traceIdText(): string {
-    return this.parent?.traceId ?? textOf(this.traceId);
   }
 
   /** The request's own span, whether it is sampled or not. */
   get context(): SpanContext {
-    return (this.#context ??= this.contextOf(this.spanId));
-  }
-
-  /** A span of the trace. */
-  contextOf(spanId: Id): SpanContext {
-    return {
-      traceId: this.traceIdText,
-      spanId: textOf(spanId),
+    return (this.#context ??= {
+      traceId: this.parent?.traceId ?? textOf(this.#traceId),
+      spanId: newSpanId(),
       traceFlags: this.isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
       ...(this.parent?.traceState === undefined ? {} : { traceState: this.parent.traceState }),
-    };
+    });
   }
 }
 
-function newSpanId(): Id {
-  return [randomWord(), randomWord()];
+function newSpanId(): string {
+  return textOf(randomWords(2));
 }
 
-function newTraceId(): Id {
-  return [randomWord(), randomWord(), randomWord(), randomWord()];
+function randomWords(count: 2 | 4): readonly number[] {
+  const words = [randomWord(), randomWord()];
+  return count === 2 ? words : [...words, randomWord(), randomWord()];
 }
 
 function randomWord(): number {
@@ -97,14 +82,14 @@ function randomWord(): number {
 const BYTES_OF_ID = Buffer.alloc(16);
 
 /** Returns hexadecimal digits. */
-function textOf(id: Id): string {
+function textOf(words: readonly number[]): string {
   let end = 0;
-  for (const word of id) end = BYTES_OF_ID.writeUInt32BE(word, end);
+  for (const word of words) end = BYTES_OF_ID.writeUInt32BE(word, end);
   return BYTES_OF_ID.toString('hex', 0, end);
 }
 
 /** Reads hexadecimal digits. */
-function idOf(text: string): Id {
+function wordsOf(text: string): readonly number[] {
   return Array.from({ length: text.length / 8 }, (_, index) =>
     Number.parseInt(text.slice(8 * index, 8 * index + 8), 16),
   );
@@ -112,7 +97,9 @@ function idOf(text: string): Id {
 
 /** The objects that all spans of a process share. */
 export interface SpanOutput {
-  readonly queue: { add(span: RecordedSpan): void };
+  readonly queue: { onEnd(span: ReadableSpan): void };
+  readonly resource: Resource;
+  readonly scope: InstrumentationScope;
   /** The longest text of an attribute, in characters; undefined without a limit. */
   readonly maxValueLength: number | undefined;
 }
@@ -122,76 +109,79 @@ interface SpanStart {
   readonly name: string;
   readonly startedAt: number;
   readonly kind?: SpanKind;
-  readonly position: TracePosition;
-  /** Undefined for the span of the request itself. */
-  readonly parentId?: Id;
-}
-
-export interface SpanEvent {
-  readonly name: string;
-  readonly at: number;
-  readonly attributes: ReadonlyArray<readonly [string, AttributeValue]>;
+  readonly context: SpanContext;
+  /** Undefined for the first span of a trace. */
+  readonly parent?: SpanContext | undefined;
 }
 
 /** The default limit of OpenTelemetry (`OTEL_SPAN_EVENT_COUNT_LIMIT`). */
 const MOST_EVENTS = 128;
 
+const NO_TIME: HrTime = [0, 0];
+
 /**
  * A span of a sampled trace. The spans of the library check and copy each attribute, and look for their parents in contexts, which
  * takes twice as long.
  */
-export class RecordedSpan {
+export class RecordedSpan implements ReadableSpan {
   readonly #output: SpanOutput;
-  readonly position: TracePosition;
-  readonly id: Id;
-  /** Undefined for the first span of a trace. */
-  readonly parentId: Id | undefined;
-  /** The parent is a span of the caller. */
-  readonly hasRemoteParent: boolean;
+  readonly #context: SpanContext;
+  readonly parentSpanContext?: SpanContext;
   readonly kind: SpanKind;
-  readonly startedAt: number;
-  readonly attributes: Array<readonly [string, AttributeValue]> = [];
-  /** Attributes that other spans have too. */
-  readonly shared: Attributes[] = [];
-  readonly events: SpanEvent[] = [];
-  droppedEvents = 0;
+  readonly startTime: HrTime;
+  readonly attributes: Attributes = {};
+  readonly events: TimedEvent[] = [];
+  readonly links = [];
+  readonly droppedAttributesCount = 0;
+  readonly droppedLinksCount = 0;
+  droppedEventsCount = 0;
   name: string;
-  failed = false;
-  endedAt = 0;
+  status: ReadableSpan['status'] = { code: SpanStatusCode.UNSET };
+  endTime = NO_TIME;
+  /** Exporters of OTLP do not need it. */
+  readonly duration = NO_TIME;
+  readonly ended = true;
 
-  constructor(output: SpanOutput, { name, startedAt, kind = SpanKind.INTERNAL, position, parentId }: SpanStart) {
+  constructor(output: SpanOutput, { name, startedAt, kind = SpanKind.INTERNAL, context, parent }: SpanStart) {
     this.#output = output;
     this.name = name;
     this.kind = kind;
-    this.startedAt = startedAt;
-    this.position = position;
-    this.id = parentId === undefined ? position.spanId : newSpanId();
-    this.parentId = parentId ?? position.callerId;
-    this.hasRemoteParent = parentId === undefined && this.parentId !== undefined;
+    this.startTime = millisToHrTime(startedAt);
+    this.#context = context;
+    if (parent !== undefined) this.parentSpanContext = parent;
+  }
+
+  get resource(): Resource {
+    return this.#output.resource;
+  }
+
+  get instrumentationScope(): InstrumentationScope {
+    return this.#output.scope;
+  }
+
+  spanContext(): SpanContext {
+    return this.#context;
   }
 
   /** Starts a span below this one. */
   child(name: string, startedAt: number, kind = SpanKind.INTERNAL): RecordedSpan {
-    return new RecordedSpan(this.#output, { name, startedAt, kind, position: this.position, parentId: this.id });
+    const parent = this.#context;
+    const context = { ...parent, spanId: newSpanId() };
+    return new RecordedSpan(this.#output, { name, startedAt, kind, context, parent });
   }
 
   set(name: string, value: AttributeValue): void {
-    this.attributes.push([name, this.#limited(value)]);
-  }
-
-  /** Sets the attributes of an object that never changes, and that many spans get. */
-  share(attributes: Attributes): void {
-    if (this.#output.maxValueLength === undefined) this.shared.push(attributes);
-    else this.setAll(attributes);
+    this.attributes[name] = this.#limited(value);
   }
 
   setAll(attributes: Attributes): void {
-    for (const [name, value] of Object.entries(attributes)) if (value !== undefined) this.set(name, value);
+    if (this.#output.maxValueLength === undefined) Object.assign(this.attributes, attributes);
+    else for (const [name, value] of Object.entries(attributes)) if (value !== undefined) this.set(name, value);
   }
 
-  event(name: string, at: number, attributes: SpanEvent['attributes'] = []): void {
-    if (this.events.length === MOST_EVENTS) this.droppedEvents += 1;
-    else this.events.push({ name, at, attributes });
+  event(name: string, at: number, attributes: Attributes = {}): void {
+    if (this.events.length === MOST_EVENTS) this.droppedEventsCount += 1;
+    else this.events.push({ name, time: millisToHrTime(at), attributes });
   }
 
   /**
@@ -200,13 +190,13 @@ export class RecordedSpan {
    */
   fail(error?: string): void {
     if (error !== undefined) this.set(CONVENTIONS.errorType, error);
-    this.failed = true;
+    this.status = { code: SpanStatusCode.ERROR };
   }
 
   /** To be called once; passes the span on to its export. */
   end(at: number): void {
-    this.endedAt = at;
-    this.#output.queue.add(this);
+    this.endTime = millisToHrTime(at);
+    this.#output.queue.onEnd(this);
   }
 
   #limited(value: AttributeValue): AttributeValue {

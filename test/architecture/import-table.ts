@@ -69,7 +69,7 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@opentelemetry/api': 'src/telemetry',
   '@opentelemetry/core': 'src/telemetry',
   '@opentelemetry/exporter-metrics-otlp-proto': 'src/telemetry',
-  '@opentelemetry/otlp-exporter-base': 'src/telemetry',
+  '@opentelemetry/exporter-trace-otlp-proto': 'src/telemetry',
   '@opentelemetry/resources': 'src/telemetry',
   '@opentelemetry/sdk-metrics': 'src/telemetry',
   '@opentelemetry/sdk-trace': 'src/telemetry',

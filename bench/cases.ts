@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { answer, type AnswerName } from './answers.ts';
 import type { FunctionName } from './definitions.ts';
-import { callLoad } from './call-load.ts';
+import { callLoad } from './in-flight/closed-loop.ts';
 import { post, streamLoad, type LoadResult } from './load.ts';
 import type { Side, SideName } from './sides.ts';
 

@@ -12,7 +12,7 @@ import {
   type InFlightResult,
 } from './in-flight/measure-in-flight.ts';
 import type { SlowSideName } from './in-flight/slow-stage.ts';
-import { fixedRateLoad, type LoadResult } from './load.ts';
+import { openLoop, type LoadResult } from './load.ts';
 import { measureCase, type CaseResult } from './measure.ts';
 import { readOptions, USAGE, type BenchOptions } from './options.ts';
 import { resultTable, scalingTable, table, verdictTable, writeResults, number } from './report.ts';
@@ -105,7 +105,11 @@ interface FixedRateResult extends LoadResult {
 async function fixedRate(sides: readonly Side[]): Promise<readonly FixedRateResult[]> {
   const results: FixedRateResult[] = [];
   for (const side of sides) {
-    const result = await fixedRateLoad(`${side.url}/call/Small`, FIXED_RATE, FIXED_RATE_SECONDS);
+    const result = await openLoop({
+      url: `${side.url}/call/Small`,
+      perSecond: FIXED_RATE,
+      seconds: FIXED_RATE_SECONDS,
+    });
     results.push({ side: side.name, ...result });
   }
   return results;

@@ -9,7 +9,7 @@ import { writeDefinitions } from './definitions.ts';
 /** The package folder; this file runs from `dist/bench`. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const RESULTS_FOLDER = join(ROOT, 'bench/results');
-const SERVER = join(ROOT, 'dist/bin/svc.js');
+const SERVER = 'dist/bin/svc.js';
 const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
 const WORKERS = 2;
 
@@ -42,13 +42,15 @@ export interface StageOptions {
   readonly workers?: number;
   /** Restricts the sides to these cores. */
   readonly cores?: readonly number[];
+  /** The package folder of svc; by default the one of this bench. */
+  readonly root?: string;
   /** Variables for svc and the peer, in addition to the environment of the bench. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** The reason why a side cannot run here; undefined if it can. */
 export function missingSide(name: SideName): string | undefined {
-  if (name === 'svc' && !existsSync(SERVER)) return 'not built: npm run build';
+  if (name === 'svc' && !existsSync(join(ROOT, SERVER))) return 'not built: npm run build';
   if (name === 'baml' && !existsSync(PEER)) return 'not installed: npm --prefix bench install';
   return undefined;
 }
@@ -86,6 +88,7 @@ export interface Place {
   readonly env: Readonly<Record<string, string>>;
   readonly workers?: number;
   readonly cores?: readonly number[];
+  readonly root?: string;
 }
 
 async function startSide(name: SideName, place: Place): Promise<Side> {
@@ -99,11 +102,20 @@ async function startSide(name: SideName, place: Place): Promise<Side> {
 
 /** All sides log warnings only: the bench does not compare the cost of logs. */
 export function commandOf(name: SideName, port: string, place: Place): Command {
-  const { definitions, provider, env, workers = WORKERS } = place;
+  const { definitions, provider, env, workers = WORKERS, root = ROOT } = place;
   switch (name) {
     case 'svc':
       return {
-        ...nodeCommand([SERVER, 'serve', '--from', definitions, '--port', port, '--workers', String(workers)]),
+        ...nodeCommand([
+          join(root, SERVER),
+          'serve',
+          '--from',
+          definitions,
+          '--port',
+          port,
+          '--workers',
+          String(workers),
+        ]),
         env: { SVC_LOG_LEVEL: 'warn', ...env },
       };
     case 'baml':

@@ -2,17 +2,14 @@
 //
 // Usage: soak.js [--calls 300000] [--streams 5000] [--side svc|baml]...
 //
-// Writes the samples as JSON and CSV, and a chart as SVG, and as PNG where Chromium is installed.
-import { spawnSync } from 'node:child_process';
+// Writes the samples as JSON and CSV.
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { lineChart } from './line-chart.ts';
-import { callLoad } from './call-load.ts';
+import { callLoad } from './in-flight/closed-loop.ts';
 import { streamLoad } from './load.ts';
 import { memoryOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
 import { missingSide, setStage, type Side, type SideName } from './sides.ts';
-import { slope } from './slope.ts';
 
 const MIB = 1024 * 1024;
 const STEP = 10_000;
@@ -81,20 +78,16 @@ async function runStep(side: Side, step: number): Promise<Sample> {
 function slopesOf(samples: readonly Sample[]): Pick<SoakResult, 'slope' | 'slopes'> {
   const settled = samples.slice(Math.floor(samples.length * SETTLED));
   const x = settled.map(({ calls }) => calls / 100_000);
-  const processes = samples[0]?.rss.length ?? 0;
-  const slopes = Array.from({ length: processes }, (_, index) =>
-    slope(
-      x,
-      settled.map(({ rss }) => rss[index] ?? 0),
-    ),
-  );
-  return {
-    slope: slope(
-      x,
-      settled.map(({ rss }) => total(rss)),
-    ),
-    slopes,
-  };
+  const slopeOf = (valueOf: (sample: Sample) => number): number => slope(x, settled.map(valueOf));
+  const slopes = (samples[0]?.rss ?? []).map((_, index) => slopeOf(({ rss }) => rss[index] ?? 0));
+  return { slope: slopeOf(({ rss }) => total(rss)), slopes };
+}
+
+/** The slope of the line through the points by least squares; NaN for fewer than two different x. */
+function slope(x: readonly number[], y: readonly number[]): number {
+  const [xMean, yMean] = [total(x) / x.length, total(y) / y.length];
+  const products = x.map((one, index) => (one - xMean) * ((y[index] ?? 0) - yMean));
+  return total(products) / total(x.map((one) => (one - xMean) ** 2));
 }
 
 function report(): void {
@@ -105,10 +98,8 @@ function report(): void {
   const head = ['side', 'RSS MiB at 20,000', 'at 200,000', 'at the end', 'MiB per 100,000 calls'];
   console.log(table([head, ...rows]));
   const path = writeResults({ results }, 'soak');
-  const name = path.replace(/\.json$/, '');
-  writeFileSync(`${name}.csv`, csv());
-  writeFileSync(`${name}.svg`, chart());
-  console.log(`${path}, .csv, .svg${drawPng(name) ? ', .png' : ' (no PNG: Chromium is not installed)'}`);
+  writeFileSync(path.replace(/\.json$/, '.csv'), csv());
+  console.log(`${path}, .csv`);
 }
 
 function csv(): string {
@@ -120,31 +111,10 @@ function csv(): string {
   return `${['side,process,calls,streams,rss_mib', ...lines].join('\n')}\n`;
 }
 
-function chart(): string {
-  const lines = results.flatMap(({ side, samples }) =>
-    (samples[0]?.rss ?? []).map((_, index) => {
-      const line = samples.map(({ rss }) => rss[index] ?? 0);
-      return [processName(side, index), line] as const;
-    }),
-  );
-  return lineChart({
-    title: `Resident memory of each process, MiB, with 32 connections and ${values.streams} streams among the calls`,
-    x: Array.from({ length: steps }, (_, index) => (index + 1) * STEP),
-    xLabel: 'calls',
-    series: Object.fromEntries(lines),
-  });
-}
-
 /** One of svc's three processes besides the primary is the spare worker. */
 function processName(side: SideName, index: number): string {
   if (side !== 'svc') return index === 0 ? side : `${side} ${index + 1}`;
   return index === 0 ? 'svc primary' : `svc worker ${index}`;
-}
-
-function drawPng(name: string): boolean {
-  const flags = ['--headless', '--no-sandbox', '--hide-scrollbars', '--disable-gpu', '--window-size=900,420'];
-  const run = spawnSync('chromium', [...flags, `--screenshot=${name}.png`, `file://${name}.svg`], { stdio: 'ignore' });
-  return run.status === 0;
 }
 
 function total(numbers: readonly number[]): number {

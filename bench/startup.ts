@@ -5,8 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { end, freePort, start } from './child-process.ts';
-import { startFaultServer, workersOf } from './fault-server.ts';
+import { end, freePort, start, untilReady } from './child-process.ts';
 import { median, post } from './load.ts';
 import { cpuMicrosOf, memoryOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
@@ -109,17 +108,20 @@ async function measureWorkerStarts(): Promise<readonly number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const log = join(folder, 'log');
   try {
-    const shell = `"$@" >"${log}" 2>&1`;
-    const server = await startFaultServer(stage, { transport: 'uws', env: { SVC_LOG_LEVEL: 'debug' }, shell });
+    const port = await freePort();
+    const { program, args } = commandOf('svc', String(port), { ...stage, env: {} });
+    const shell = ['-c', `exec "$@" >"${log}" 2>&1`, 'sh', program, ...args];
+    const child = start({ program: 'sh', args: shell, env: { SVC_TRANSPORT: 'uws', SVC_LOG_LEVEL: 'debug' } });
     try {
+      await untilReady(child, `http://127.0.0.1:${port}/_debug/ping`);
       await sleep(SETTLE_MS);
       for (let starts = 0; starts < WORKER_STARTS; starts += 1) {
-        const [oldest] = workersOf(server);
+        const [, oldest] = processTree(child.pid ?? 0);
         if (oldest !== undefined) process.kill(oldest, 'SIGKILL');
         await sleep(BETWEEN_DEATHS_MS);
       }
     } finally {
-      await end(server.child);
+      await end(child);
     }
     const starts = [...readFileSync(log, 'utf8').matchAll(/"startMs":(\d+)/gu)].map(([, ms]) => Number(ms));
     return starts.slice(-WORKER_STARTS);

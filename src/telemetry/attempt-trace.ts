@@ -1,9 +1,7 @@
 import { type Attributes, type Context, SpanKind, type TextMapSetter, trace } from '@opentelemetry/api';
 import type { AttemptObserver, ObservedReply, ObservedRequest } from '../base/call-observer.ts';
-import { CONVENTIONS, FIRST_TOKEN, OWN } from './attributes.ts';
-import { inputMessages, outputMessages } from './content.ts';
-import type { RecordedSpan } from './recorded-span.ts';
-import type { TracePosition } from './trace-position.ts';
+import { CONVENTIONS, FIRST_TOKEN, inputMessages, outputMessages, OWN } from './attributes.ts';
+import type { RecordedSpan, TracePosition } from './spans.ts';
 import { OTHER, short, type TraceServices } from './trace-services.ts';
 
 /** The providers whose names in the conventions differ from svc's, and the operations. */
@@ -55,7 +53,7 @@ export class AttemptTrace implements AttemptObserver {
   traceHeaders(): readonly string[] {
     const headers: string[] = [];
     const { received, position } = this.#parent;
-    const own = this.#span === undefined ? position?.context : position?.contextOf(this.#span.id);
+    const own = this.#span === undefined ? position?.context : this.#span.spanContext();
     const context = own === undefined ? received : trace.setSpanContext(received, own);
     this.#services.propagator.inject(context, headers, HEADER_LIST);
     return headers;
@@ -104,7 +102,7 @@ export class AttemptTrace implements AttemptObserver {
   ): void {
     const { clock, captureContent } = this.#services;
     const { number, isReask, streamed } = this.#request;
-    span.share(clientAttributes(this.#request));
+    span.setAll(clientAttributes(this.#request));
     span.set(OWN.attempt, number);
     if (streamed) span.set(CONVENTIONS.requestStream, true);
     if (isReask) span.set(OWN.reask, true);

@@ -7,10 +7,8 @@ import type {
   ParseObserver,
 } from '../base/call-observer.ts';
 import { AttemptTrace } from './attempt-trace.ts';
-import { CONVENTIONS, OWN, PASSED_OVER, SPANS, THREAD_TAKEN } from './attributes.ts';
-import { argumentsText, type Redact } from './content.ts';
-import { RecordedSpan, type SpanOutput } from './recorded-span.ts';
-import { TracePosition } from './trace-position.ts';
+import { argumentsText, CONVENTIONS, OWN, PASSED_OVER, type Redact, SPANS, THREAD_TAKEN } from './attributes.ts';
+import { RecordedSpan, type SpanOutput, TracePosition } from './spans.ts';
 import { short, type EpochClock, type TraceServices } from './trace-services.ts';
 
 /** The headers of a request with which its caller continues a trace. */
@@ -78,7 +76,7 @@ export class RequestTrace implements CallObserver {
 
   /** The id with which a reader finds the trace; undefined unless it is sampled. */
   get sampledTraceId(): string | undefined {
-    return this.#span?.position.traceIdText;
+    return this.#span?.spanContext().traceId;
   }
 
   /** The request has the path of a known endpoint, including the common prefix, and calls this function. */
@@ -116,7 +114,7 @@ export class RequestTrace implements CallObserver {
   }
 
   passedOver(client: string): void {
-    this.#span?.event(PASSED_OVER, this.#services.clock.now(), [[OWN.client, short(client)]]);
+    this.#span?.event(PASSED_OVER, this.#services.clock.now(), { [OWN.client]: short(client) });
   }
 
   asked(request: ObservedRequest): AttemptObserver {
@@ -146,7 +144,8 @@ export class RequestTrace implements CallObserver {
 
   #start(traces: SpanOutput, position: TracePosition): RecordedSpan {
     const startedAt = this.#services.clock.at(this.#startedAt);
-    return new RecordedSpan(traces, { name: this.#head.method, kind: SpanKind.SERVER, startedAt, position });
+    const { context, parent } = position;
+    return new RecordedSpan(traces, { name: this.#head.method, kind: SpanKind.SERVER, startedAt, context, parent });
   }
 
   #end(span: RecordedSpan, { attributes, end, endedAt }: EndedRequest): void {
@@ -155,7 +154,7 @@ export class RequestTrace implements CallObserver {
     span.setAll(attributes);
     // An unknown path can contain anything, such as a key.
     span.set(CONVENTIONS.urlPath, route ?? this.#services.redact(path));
-    span.share(hostAttributes(host));
+    span.setAll(hostAttributes(host));
     span.set(OWN.outcome, end.outcome);
     if (this.#functionName !== undefined) span.set(OWN.function, this.#functionName);
     if (end.requestId !== undefined) span.set(OWN.requestId, end.requestId);

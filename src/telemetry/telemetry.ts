@@ -8,19 +8,17 @@ import {
   W3CTraceContextPropagator,
 } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import { messageOf } from '../base/invariant.ts';
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { Redact } from './content.ts';
-import { Histograms } from './histograms.ts';
-import { Instruments } from './instruments.ts';
+import { BoundedSpans, type ExportListener } from './bounded-spans.ts';
+import type { Redact } from './attributes.ts';
+import { Histograms, Instruments } from './instruments.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
-import { SpanEncoder } from './span-encoder.ts';
-import { SpanQueue, type ExportListener, type SpanTransport } from './span-queue.ts';
-import { Sampling } from './trace-position.ts';
+import { Sampling, type SpanOutput } from './spans.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
 /** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */
@@ -41,7 +39,7 @@ interface TelemetryParts {
 /** Traces and metrics of one process, and their export. An export that fails or hangs has no effect on calls. */
 export class Telemetry {
   readonly #services: TraceServices;
-  readonly #spans: SpanQueue | undefined;
+  readonly #spans: BoundedSpans | undefined;
   readonly #meters: MeterProvider | undefined;
   readonly #logs: readonly ExportLog[];
   #lostCollections = 0;
@@ -53,15 +51,12 @@ export class Telemetry {
     const metricLog = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
     this.#logs = [traceLog, metricLog];
     const scope = { name: 'svc', version: parts.version };
-    if (traces !== undefined) {
-      const encoder = new SpanEncoder({ resource, scope });
-      this.#spans = new SpanQueue(traces, { encoder, transport: spanTransport(traces), listener: traceLog });
-    }
+    this.#spans = traces && new BoundedSpans(traces, new OTLPTraceExporter(spanExporterOptions(traces)), traceLog);
     const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
     const histograms = new Histograms(scope, temporality);
     if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, metricLog);
     this.#services = {
-      traces: traces && this.#spans && traceOutput(traces, this.#spans),
+      traces: traces && this.#spans && traceOutput(traces, { queue: this.#spans, resource, scope }),
       instruments: metrics === undefined ? undefined : new Instruments(histograms),
       propagator: propagatorOf(settings.propagators),
       names: new KnownNames(MAX_NAMES),
@@ -143,24 +138,10 @@ function resourceOf({ resource }: TelemetrySettings, { version, worker }: Teleme
   });
 }
 
-/** The transport of the library's exporter, which retries. */
-function spanTransport(target: TraceSettings): SpanTransport {
-  const type = { 'Content-Type': 'application/x-protobuf' };
-  const delegate = createOtlpHttpExportDelegate<Buffer, unknown>(
-    convertLegacyHttpOptions(exporterOptions(target), 'TRACES', 'v1/traces', type),
-    { serializeRequest: (request) => request, deserializeResponse: () => undefined },
-    'otlp_http_span_exporter',
-    { name: 'span', countItems: () => 0 },
-    undefined,
-  );
-  const send = (request: Buffer): Promise<void> =>
-    new Promise((resolve, reject) => {
-      delegate.export(request, ({ code, error }) => {
-        if (code === ExportResultCode.SUCCESS) resolve();
-        else reject(error ?? new Error('the export failed'));
-      });
-    });
-  return { send, shutdown: () => delegate.shutdown() };
+/** At its end, the library exports all batches at once. The default of its exporter refuses those beyond the thirtieth. */
+function spanExporterOptions(settings: TraceSettings) {
+  const { maxQueueSize, maxBatchSize } = settings;
+  return { ...exporterOptions(settings), concurrencyLimit: Math.ceil(maxQueueSize / maxBatchSize) + 1 };
 }
 
 function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget) {
@@ -176,8 +157,8 @@ function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget)
   };
 }
 
-function traceOutput(settings: TraceSettings, queue: SpanQueue): TraceServices['traces'] {
-  return { queue, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
+function traceOutput(settings: TraceSettings, output: Omit<SpanOutput, 'maxValueLength'>): TraceServices['traces'] {
+  return { ...output, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
 }
 
 interface MeterParts {

@@ -1,8 +1,7 @@
 import type { TextMapPropagator } from '@opentelemetry/api';
-import type { Redact } from './content.ts';
+import type { Redact } from './attributes.ts';
 import type { Instruments } from './instruments.ts';
-import type { SpanOutput } from './recorded-span.ts';
-import type { Sampling } from './trace-position.ts';
+import type { Sampling, SpanOutput } from './spans.ts';
 
 /** The objects that all traces of a process share. */
 export interface TraceServices {

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import { modelTables, SEED } from '../../bench/scaling-model.ts';
-import { RandomTraffic } from '../../bench/random-traffic.ts';
-import { ASSUMED, readMeasured, simulateLimits, simulateLoad, simulateStore } from '../../bench/scaling-simulation.ts';
+import {
+  ASSUMED,
+  RandomTraffic,
+  readMeasured,
+  simulateLimits,
+  simulateLoad,
+  simulateStore,
+} from '../../bench/scaling-simulation.ts';
 import { generatedSection } from '../docs/generated-section.ts';
 import { tableOf } from '../docs/markdown.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { Histograms } from '../../src/telemetry/histograms.ts';
-import { Instruments } from '../../src/telemetry/instruments.ts';
+import { Histograms, Instruments } from '../../src/telemetry/instruments.ts';
 
 const SIZES = { name: 'sizes', unit: 'By', description: 'Sizes.', bounds: [1, 10] };
 

@@ -1,14 +1,14 @@
 import { CompositePropagator, W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { hrTimeToNanoseconds } from '@opentelemetry/core';
 import { emptyResource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
 import type { ObservedRequest } from '../../src/base/call-observer.ts';
-import { Histograms } from '../../src/telemetry/histograms.ts';
-import { Instruments } from '../../src/telemetry/instruments.ts';
+import { Histograms, Instruments } from '../../src/telemetry/instruments.ts';
 import { RequestTrace } from '../../src/telemetry/request-trace.ts';
-import { SpanEncoder } from '../../src/telemetry/span-encoder.ts';
-import { Sampling } from '../../src/telemetry/trace-position.ts';
+import { Sampling } from '../../src/telemetry/spans.ts';
 import { EpochClock, KnownNames } from '../../src/telemetry/trace-services.ts';
-import { spansOf, type ReceivedSpan } from '../support/otlp-receiver.ts';
+import type { AttributeMap, ReceivedSpan } from '../support/otlp-receiver.ts';
 
 /** The status of a span in OTLP. */
 const [UNSET, ERROR] = [0, 2];
@@ -57,10 +57,12 @@ function record({
   path = '/call/Hi',
   instruments,
 }: Settings = {}): Recording {
-  const queue = new SpanEncoder({ resource: emptyResource(), scope: { name: 'test' } });
+  const ended: ReceivedSpan[] = [];
+  const queue = { onEnd: (span: ReadableSpan) => void ended.push(exported(span)) };
+  const origin = { resource: emptyResource(), scope: { name: 'test' } };
   const sampling = new Sampling({ sampler, sampledShare: 1 });
   const services = {
-    traces: { queue, maxValueLength, sampling },
+    traces: { queue, ...origin, maxValueLength, sampling },
     instruments,
     propagator: new CompositePropagator({
       propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()],
@@ -72,12 +74,36 @@ function record({
   };
   const head = { method: 'POST', path, host: '[::1]:2024', header: (name: string) => headers[name] };
   const trace = new RequestTrace(services, head, performance.now());
-  const ended: ReceivedSpan[] = [];
-  const spans = (): readonly ReceivedSpan[] => {
-    ended.push(...spansOf(queue.take()));
-    return ended;
+  return { trace, spans: () => ended };
+}
+
+function nanoseconds(time: ReadableSpan['startTime']): bigint {
+  return BigInt(hrTimeToNanoseconds(time));
+}
+
+/** The span as a receiver gets it. */
+function exported(span: ReadableSpan): ReceivedSpan {
+  const { traceId, spanId, traceState } = span.spanContext();
+  return {
+    traceId,
+    spanId,
+    parentId: span.parentSpanContext?.spanId ?? '',
+    traceState: traceState?.serialize() ?? '',
+    name: span.name,
+    kind: span.kind + 1,
+    start: nanoseconds(span.startTime),
+    end: nanoseconds(span.endTime),
+    attributes: { ...span.attributes } as AttributeMap,
+    events: span.events.map(({ name, time, attributes }) => ({
+      name,
+      time: nanoseconds(time),
+      attributes: { ...attributes } as AttributeMap,
+    })),
+    droppedEvents: span.droppedEventsCount,
+    status: span.status.code,
+    statusMessage: span.status.message ?? '',
+    resource: {},
   };
-  return { trace, spans };
 }
 
 function namesOf(spans: readonly ReceivedSpan[]): readonly string[] {

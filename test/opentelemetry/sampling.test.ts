@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Sampling, TracePosition } from '../../src/telemetry/trace-position.ts';
+import { Sampling, TracePosition } from '../../src/telemetry/spans.ts';
 import { assertProperty } from '../support/assert-property.ts';
 
 /** The samplers of the SDK, by the names of the variable. */

@@ -115,7 +115,7 @@ class Receiver implements OtlpReceiver {
 }
 
 // The numbers of the fields: https://github.com/open-telemetry/opentelemetry-proto
-export function spansOf(request: Buffer): readonly ReceivedSpan[] {
+function spansOf(request: Buffer): readonly ReceivedSpan[] {
   return messagesAt(readMessage(request), 1).flatMap((group) => {
     const resource = attributesAt(messagesAt(group, 1)[0], 1);
     return messagesAt(group, 2).flatMap((scope) => messagesAt(scope, 2).map((span) => spanOf(span, resource)));

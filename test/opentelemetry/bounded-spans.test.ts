@@ -1,16 +1,15 @@
+import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import { emptyResource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
-import { RecordedSpan } from '../../src/telemetry/recorded-span.ts';
-import { SpanEncoder } from '../../src/telemetry/span-encoder.ts';
-import { SpanQueue } from '../../src/telemetry/span-queue.ts';
-import { Sampling, TracePosition } from '../../src/telemetry/trace-position.ts';
-import { spansOf } from '../support/otlp-receiver.ts';
+import { BoundedSpans } from '../../src/telemetry/bounded-spans.ts';
+import { RecordedSpan, Sampling, TracePosition } from '../../src/telemetry/spans.ts';
 
 const SAMPLING = new Sampling({ sampler: 'always_on', sampledShare: 1 });
 const HOUR_MS = 3_600_000;
 
 interface Stage {
-  readonly queue: SpanQueue;
+  readonly queue: BoundedSpans;
   readonly add: (name: string, content?: string) => void;
   /** The names of the spans in each export. */
   readonly exports: ReadonlyArray<readonly string[]>;
@@ -23,12 +22,12 @@ function start({ maxQueueSize = 100, delayMs = HOUR_MS }: { maxQueueSize?: numbe
   const exports: string[][] = [];
   const outcomes: string[] = [];
   const pending: ((error?: Error) => void)[] = [];
-  const transport = {
-    send: (request: Buffer) => {
-      exports.push(spansOf(request).map(({ name }) => name));
-      return new Promise<void>((resolve, reject) => {
-        pending.push((error) => (error === undefined ? resolve() : reject(error)));
-      });
+  const exporter = {
+    export: (spans: ReadableSpan[], done: (result: ExportResult) => void) => {
+      exports.push(spans.map(({ name }) => name));
+      pending.push((error) =>
+        done(error === undefined ? { code: ExportResultCode.SUCCESS } : { code: ExportResultCode.FAILED, error }),
+      );
     },
     shutdown: async () => void outcomes.push('shut down'),
   };
@@ -36,12 +35,12 @@ function start({ maxQueueSize = 100, delayMs = HOUR_MS }: { maxQueueSize?: numbe
     exported: () => void outcomes.push('exported'),
     failed: (lost: number) => void outcomes.push(`lost ${lost}`),
   };
-  const encoder = new SpanEncoder({ resource: emptyResource(), scope: { name: 'test' } });
   const settings = { maxQueueSize, maxBatchSize: 2, delayMs, exportTimeoutMs: HOUR_MS };
-  const queue = new SpanQueue(settings, { encoder, transport, listener });
+  const queue = new BoundedSpans(settings, exporter, listener);
   const add = (name: string, content = ''): void => {
-    const position = new TracePosition(SAMPLING, undefined);
-    const span = new RecordedSpan({ queue, maxValueLength: undefined }, { name, startedAt: 0, position });
+    const { context } = new TracePosition(SAMPLING, undefined);
+    const output = { queue, resource: emptyResource(), scope: { name: 'test' }, maxValueLength: undefined };
+    const span = new RecordedSpan(output, { name, startedAt: 0, context });
     span.set('content', content);
     span.end(1);
   };

@@ -137,6 +137,7 @@ export function testFaults(version: HttpVersion): void {
     await runtime.close();
     await waitUntil('the end of all connections', () => providers.openSockets === 0);
     await waitUntil('the end of the last timers', () => vi.getTimerCount() === 0);
+    expect(providers.openSockets).toBe(0);
   });
 
   function runsOf(fault: UpstreamFault): Promise<readonly TimedEnd[]> {

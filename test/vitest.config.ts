@@ -20,6 +20,9 @@ const testTimeout = 180_000 * Number(process.env['FC_RUNS'] ?? 1);
 /** A test that fails once has failed. */
 const TIMES = { testTimeout, hookTimeout: 180_000, expect: { poll: { timeout: 120_000 } }, retry: 0 };
 
+/** As in workers: tests load uWebSockets.js in their own process. */
+const LIBRARY_ENV = { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES) };
+
 /** A project whose tests run the built program with real processes. */
 function builtProgram(name: string, fileParallelism = false, more: object = {}): TestProjectInlineConfiguration {
   return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES, ...more } };
@@ -34,7 +37,8 @@ const QUICK_START = ['--always-sparkplug', '--interrupt-budget=500000', '--max-s
 /** Half of the time, these files wait for processes and limits. They keep no state in modules, so they can share processes. */
 const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate: false };
 
-// `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium,
+// `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
+// machine with nothing else to do,
 // `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators`,
 // `manifests`, `package` and `site` need `npm ci` in a folder, `manifests` also needs Helm,
 // and `attacks` and `readers` take minutes.
@@ -57,6 +61,7 @@ export default defineConfig({
             'attacks',
             'e2e',
             'browser',
+            'clock',
             'cluster',
             'gateways',
             'generators',
@@ -68,8 +73,7 @@ export default defineConfig({
           ].map((name) => `test/${name}/**`),
           // One file more than processors, because many tests wait for time limits or other processes.
           maxWorkers: availableParallelism() + 1,
-          // As in workers: tests load uWebSockets.js in their own process.
-          env: { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES), FC_SEED: seed },
+          env: { ...LIBRARY_ENV, FC_SEED: seed },
           setupFiles: 'test/support/leave-no-trace.ts',
           pool: sharedProcesses,
           execArgv: QUICK_START,
@@ -80,6 +84,7 @@ export default defineConfig({
       builtProgram('e2e', true, WAITING_FILES),
       builtProgram('attacks', true),
       builtProgram('browser'),
+      builtProgram('clock', true, { env: LIBRARY_ENV }),
       builtProgram('cluster'),
       builtProgram('gateways'),
       builtProgram('generators'),

@@ -1,3 +1,3 @@
-import { testServedFaults } from './test-served-faults.ts';
+import { testServedFaults } from '../support/served-faults.ts';
 
-testServedFaults('node', '2');
+testServedFaults('node', '2', 'ends by itself');

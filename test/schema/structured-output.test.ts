@@ -114,7 +114,7 @@ test('the schemas of random types are in the documented subsets', () => {
     fc.property(samples(anyText), ({ definitions }) => {
       expect(faultsOf(programOf(definitions))).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   );
 });
 
@@ -145,7 +145,7 @@ test('the schema accepts each value of a random type, and the reader undoes its 
         expect(streamed.ok ? streamed.value.json : streamed.failure).toEqual(outcome.ok && outcome.value.json);
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });
 

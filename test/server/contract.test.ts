@@ -21,7 +21,7 @@ it('covers every item of the contract', () => {
     'contract.test.ts',
     'streams.test.ts',
     'transport/conformance.test.ts',
-    'transport/library-timers.test.ts',
+    '../clock/library-timers.test.ts',
   ];
   const sources = suites.map((file) => readFileSync(new URL(file, import.meta.url), 'utf8')).join('\n');
   const table = CONTRACT_ITEMS.map(({ promise, rows, tests = [] }) => {

@@ -107,7 +107,7 @@ test('whatever happens, the wanted number of workers serves or starts, with one 
         expect(violations(world)).toEqual([]);
       }
     }),
-    { numRuns: 1_000 },
+    { numRuns: 400 },
   );
 });
 
@@ -130,7 +130,7 @@ test('whatever happened, all workers serve one generation soon after the last fa
       expect(world.processes.size).toBe(world.wanted + 1);
       expect(world.degraded).toBeNull();
     }),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 
@@ -154,7 +154,7 @@ test('after a stop, no worker starts or listens, and every worker ends', () => {
         expect(world.processes.size).toBe(0);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   );
 });
 

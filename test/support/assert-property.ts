@@ -5,7 +5,7 @@ const factor = integerFrom('FC_RUNS') ?? 1;
 
 /**
  * Asserts that a property holds for `numRuns` random inputs, all of which follow from one seed. The seed is the same in every
- * run of the tests, unless `FC_SEED=…` sets another one; `FC_RUNS=20` tries 20 times as many inputs.
+ * run of the tests, unless `FC_SEED=…` sets another one; `FC_RUNS=60` tries 60 times as many inputs.
  */
 export function assertProperty<T>(property: fc.IProperty<T>, { numRuns = 100 }: Runs = {}): void {
   fc.assert(property, { numRuns: numRuns * factor, ...(seed === undefined ? {} : { seed }) });

@@ -24,6 +24,8 @@ export interface FakeProvider<W extends AnswerWire = Wire> {
   readonly openSockets: number;
   /** Requests whose answer is not complete. */
   readonly unanswered: number;
+  /** Bytes read and written so far, and connections. */
+  readonly traffic: number;
   /** Number of connections opened so far. */
   readonly connections: number;
   /** Requests whose client left before the answer was complete, with the time (`performance.now()`). */
@@ -160,6 +162,7 @@ export abstract class LoopbackProvider<W extends AnswerWire> implements FakeProv
   requests: RecordedRequest[] = [];
   connections = 0;
   unanswered = 0;
+  #endedTraffic = 0;
   #script: Array<Behaviour<W>> = [];
   #fallback: Behaviour<W> = reply('ok');
 
@@ -169,7 +172,10 @@ export abstract class LoopbackProvider<W extends AnswerWire> implements FakeProv
       this.connections += 1;
       this.#sockets.add(socket);
       socket.on('error', () => socket.destroy());
-      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        this.#endedTraffic += trafficOf(socket);
+      });
       this.accept(socket);
     });
   }
@@ -187,6 +193,10 @@ export abstract class LoopbackProvider<W extends AnswerWire> implements FakeProv
 
   get openSockets(): number {
     return this.#sockets.size;
+  }
+
+  get traffic(): number {
+    return [...this.#sockets].reduce((sum, socket) => sum + trafficOf(socket), this.#endedTraffic + this.connections);
   }
 
   listen(): Promise<void> {
@@ -237,6 +247,10 @@ export abstract class LoopbackProvider<W extends AnswerWire> implements FakeProv
   left(path: string): void {
     this.abandoned.push({ path, at: performance.now() });
   }
+}
+
+function trafficOf(socket: Socket): number {
+  return socket.bytesRead + socket.bytesWritten;
 }
 
 class PlainProvider extends LoopbackProvider<Wire> {

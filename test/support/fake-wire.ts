@@ -56,9 +56,15 @@ export interface ConnectionOwner<W extends AnswerWire> {
 }
 
 /** Waits, for slow behaviours. When it resolves, this process has also read the data that had arrived for it. */
-export function sleep(ms: number): Promise<void> {
+export async function sleep(ms: number): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  await turn();
+}
+
+/** Resolves when this process has read the data that had arrived for it. */
+export function turn(): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(() => setImmediate(() => setImmediate(resolve)), ms);
+    setImmediate(() => setImmediate(resolve));
   });
 }
 

@@ -1,4 +1,4 @@
-import { sleep } from './fake-wire.ts';
+import { turn } from './fake-wire.ts';
 import type { AnswerWire, Behaviour, Wire } from './fake-wire.ts';
 import { reply, startFakeProvider } from './fake-provider.ts';
 import type { FakeProvider } from './fake-provider.ts';
@@ -116,6 +116,10 @@ export class FaultyProviders {
     return this.#providers.reduce((sum, { provider }) => sum + provider.openSockets, this.#good.openSockets);
   }
 
+  get traffic(): number {
+    return this.#providers.reduce((sum, { provider }) => sum + provider.traffic, this.#good.traffic);
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#providers.map(({ provider }) => provider), this.#good].map((fake) => fake.close()));
   }
@@ -126,7 +130,7 @@ export class FaultyProviders {
    */
   async begin(fault: UpstreamFault): Promise<string> {
     // If svc runs in this process, a reset inside the callback in which svc reads from the connection would be lost.
-    await sleep(0);
+    await turn();
     this.#providers[this.faults.indexOf(fault)]?.arm?.();
     this.#cells += 1;
     return `cell-${this.#cells};`;

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { drained, parsed, sleep } from './fake-wire.ts';
+import { setTimeout as realSleep } from 'node:timers/promises';
+import { drained, parsed } from './fake-wire.ts';
 import type { ConnectionOwner, RecordedRequest, Wire } from './fake-wire.ts';
 
 /** Reads the requests of a connection, and answers them in order. `cut` ends the connection with a reset. */
@@ -105,7 +106,7 @@ class Http1Wire implements Wire {
   async flood(step: () => void | Promise<void>): Promise<void> {
     while (!this.gone) {
       await step();
-      await (this.#socket.writableNeedDrain ? drained(this.#socket) : sleep(0));
+      await (this.#socket.writableNeedDrain ? drained(this.#socket) : realSleep(0));
     }
   }
 

@@ -2,7 +2,8 @@ import { performServerHandshake } from 'node:http2';
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream, Settings } from 'node:http2';
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { drained, parsed, sleep } from './fake-wire.ts';
+import { setTimeout as realSleep } from 'node:timers/promises';
+import { drained, parsed } from './fake-wire.ts';
 import type { AnswerWire, ConnectionOwner, Headers, RecordedRequest } from './fake-wire.ts';
 
 /** The stream of a request over HTTP/2. */
@@ -151,7 +152,7 @@ class Http2StreamWire implements Http2Wire {
   async flood(step: () => void | Promise<void>): Promise<void> {
     while (!this.gone) {
       await step();
-      await (this.stream.writableNeedDrain ? drained(this.stream) : sleep(0));
+      await (this.stream.writableNeedDrain ? drained(this.stream) : realSleep(0));
     }
   }
 

@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface LoadCounts {
   served: number;
@@ -83,15 +84,17 @@ export function childrenOf(pid: number): readonly number[] {
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
+/** The time between two checks of a condition, on the real clock. */
+const CHECK_MS = 25;
+
 /** Resolves when `condition` holds; rejects after `timeoutMs` with the name of the condition. */
 export async function waitUntil(
   what: string,
   condition: () => boolean | Promise<boolean>,
   timeoutMs = 60_000,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+  for (let left = timeoutMs; !(await condition()); left -= CHECK_MS) {
+    if (left <= 0) throw new Error(`waited ${timeoutMs} ms for: ${what}`);
+    await sleep(CHECK_MS);
   }
 }

@@ -10,7 +10,6 @@ const needs = (path: string): boolean => needsOwnProcess(join(TESTS, path));
 
 test('files that count steps or timers, change flags or replace modules have their own process, and others share one', () => {
   expect(needs('support/count-steps.test.ts')).toBe(true);
-  expect(needs('runtime/model/faults-http1.test.ts')).toBe(true);
   expect(needs('runtime/model/body-buffer.test.ts')).toBe(true);
   expect(needs('server/supervisor.test.ts')).toBe(true);
   expect(needs('base/json.test.ts')).toBe(false);
@@ -20,5 +19,5 @@ test('a helper that would need its own process is one that the rule knows by its
   const helpers = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.includes('node_modules'))
     .filter(needs);
-  expect(helpers.toSorted()).toEqual(['runtime/model/test-faults.ts', 'support/count-steps.ts']);
+  expect(helpers.toSorted()).toEqual(['support/count-steps.ts']);
 });

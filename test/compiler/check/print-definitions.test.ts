@@ -145,6 +145,6 @@ test('random definitions are the same when they are printed and read', () => {
     fc.property(definitions, (random) => {
       expect(meaningOf(readAgain(random))).toEqual(meaningOf({ definitions: random, diagnostics: [] }));
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });

@@ -339,5 +339,6 @@ test('schemas with random properties, descriptions and requirements become the c
         expect(field?.description ?? '').toBe(about.replaceAll(/(?![\n\t])[\p{Cc}\u2028\u2029]/gu, ' '));
       }
     }),
+    { numRuns: 30 },
   );
 });

@@ -161,7 +161,7 @@ test('a validator accepts exactly the values that fit, and the explanation is em
         seen[accepted ? 'accepted' : 'refused'] += 1;
       }
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
   // A property over values that never fit would show nothing.
   expect(seen.accepted).toBeGreaterThan(50);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { CallOutcome, FunctionRuntime, FunctionStream } from '../../../src/runtime/call/runtime.ts';
+import { startOwnClock } from '../../support/own-clock.ts';
 import { waitUntil } from '../../support/load.ts';
 import {
   SSE_HEADERS,
@@ -260,12 +261,14 @@ test.each(['call', 'stream'])('the cancellation of a %s cancels the request to t
 });
 
 test('the deadline ends a call with the timer total', async () => {
+  startOwnClock(() => fake.traffic);
   fake.answer(reply('x', { latencyMs: 600_000 }));
   const { result } = await callFunction(runtime, 'Say', { text: 'x' }, callContext(100));
   expect(result).toMatchObject({ ok: false, failure: { code: 'timeout', timer: 'total' } });
 });
 
 test('a paused stream stops reading, and continues when it is resumed', async () => {
+  startOwnClock(() => fake.traffic);
   const [first = '', ...rest] = chatEvents('{"name": "Ada", "tags": ["a", "b"]}', { chunkSize: 6 });
   let paused = false;
   let sent = false;
@@ -325,6 +328,7 @@ async function streamCoalesced(forMs: number, cancellation = new Cancellation())
 }
 
 test('coalesced reads combine fast deltas and lose nothing', async () => {
+  startOwnClock(() => fake.traffic);
   const { texts, outcome } = await streamCoalesced(100);
   expect(valueOf(outcome)).toEqual({ name: 'x'.repeat(600), tags: [] });
   // 157 deltas in at least 0.3 seconds; without coalescing, nearly each of them is a text of its own.
@@ -332,6 +336,7 @@ test('coalesced reads combine fast deltas and lose nothing', async () => {
 });
 
 test('a cancellation while reading pauses cancels the request at once', async () => {
+  startOwnClock(() => fake.traffic);
   const cancellation = new Cancellation();
   setTimeout(() => cancellation.cancel('the client left'), 150);
   const { texts, outcome } = await streamCoalesced(600_000, cancellation);
@@ -341,6 +346,7 @@ test('a cancellation while reading pauses cancels the request at once', async ()
 });
 
 test('no timer of a client counts a pause in reading as silence of the model', async () => {
+  startOwnClock(() => fake.traffic);
   const patient = testRuntime(
     FILES.replace('base_url env.URL, api_key', 'http { idle_timeout_ms 600 }, base_url env.URL, api_key'),
     {

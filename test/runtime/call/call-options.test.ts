@@ -385,33 +385,6 @@ test('names of object members are data', async () => {
   expect(faults(JSON.parse('{"__proto__":{}}'))[0]).toContain('svc_options.__proto__: is unknown');
 });
 
-test("no caller's key reaches another caller's request", async () => {
-  fake.answer((request, wire) => {
-    const key = request.headers['authorization']?.replace('Bearer ', '');
-    return reply(JSON.stringify(request.json).includes(`"${key}"`) ? 'ok' : 'CROSSED')(request, wire);
-  });
-  let left = 2000;
-  const seen = new Set<unknown>();
-  const caller = async (index: number): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      const key = `key-${index}-${left}`;
-      const own = { name: 'New', provider: 'openai', options: { base_url: fake.url, api_key: key, user: key } };
-      const body =
-        index % 2 === 0 ? { svc_options: registry(own) } : { svc_options: { env: { OWN: key }, client: 'Echo' } };
-      seen.add(valueOf(await callFunction(echo, 'F', body)));
-    }
-  };
-  const echo = testRuntime(
-    `${FILES}client<llm> Echo {\n  provider openai\n  options {\n    user env.OWN\n    base_url env.URL\n    api_key env.OWN\n  }\n}\n`,
-    { URL: fake.url, KEY: 'k', OWN: 'server' },
-  );
-  await Promise.all(Array.from({ length: 64 }, (_, index) => caller(index)));
-  expect([...seen]).toEqual(['ok']);
-  expect(fake.requests.length).toBeGreaterThanOrEqual(2000);
-  await echo.close();
-});
-
 test('a request can include the trace only where the server allows it', () => {
   expect(faults({ include: ['trace'] })[0]).toContain('svc_options.include[0]: has to be "warnings", "usage", ');
   const traced = testRuntime(FILES, { URL: fake.url, KEY: 'k' }, { traces: true });

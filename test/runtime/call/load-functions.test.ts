@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ClientRegistry, loadFunctions } from '../../../src/index.ts';
 import type { CallMeta, FunctionEvent, FunctionLibrary, PriceEntry } from '../../../src/index.ts';
 import { reply, startFakeProvider } from '../../support/fake-provider.ts';
-import { sleep } from '../../support/fake-wire.ts';
+import { waitUntil } from '../../support/load.ts';
+import { runOnOwnClock } from '../../support/own-clock.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
@@ -60,6 +61,7 @@ afterAll(async () => {
   await fake.close();
   rmSync(directory, { recursive: true });
 });
+runOnOwnClock(() => fake.traffic);
 
 function modelAndKey(): string {
   const [request] = fake.requests;
@@ -151,8 +153,7 @@ test('leaving the loop cancels the request', async () => {
     expect(event.type).toBe('partial');
     break;
   }
-  for (let waited = 0; fake.abandoned.length === 0 && waited < 40; waited += 1) await sleep(5);
-  expect(fake.abandoned).toHaveLength(1);
+  await waitUntil('the end of the request', () => fake.abandoned.length === 1);
 });
 
 test('a registry selects its primary for one call and builds no chain', async () => {

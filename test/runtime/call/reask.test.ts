@@ -6,6 +6,7 @@ import { assertAsyncProperty } from '../../support/assert-property.ts';
 import { reply, status } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
+import { startOwnClock } from '../../support/own-clock.ts';
 import { startProviderSuite } from '../../support/provider-suite.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
@@ -226,6 +227,7 @@ test('a stream starts again with a reset that states the fault', async () => {
 });
 
 test('a call whose time is over while it asks again ends as a timeout with all attempts', async () => {
+  startOwnClock(() => fake.traffic);
   fake.script(INVALID, silent);
   const { result } = await callFunction(program(ONCE), 'F', {}, callContext(3000));
   expect(result).toMatchObject({

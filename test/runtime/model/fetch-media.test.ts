@@ -8,6 +8,8 @@ import type { Message } from '../../../src/schema/message.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { reply, startFakeProvider, status } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
+import { waitUntil } from '../../support/load.ts';
+import { runOnOwnClock } from '../../support/own-clock.ts';
 import { head } from '../../support/http1-connection.ts';
 import type { FakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
@@ -23,11 +25,7 @@ afterAll(async () => {
   await services.pools.close();
   await fake.close();
 });
-
-/** Waits until `condition` holds, for at most two seconds. */
-async function until(condition: () => boolean): Promise<void> {
-  for (let waited = 0; !condition() && waited < 400; waited += 1) await sleep(5);
-}
+runOnOwnClock(() => fake.traffic);
 
 const DEADLINE_MS = 10_000;
 
@@ -115,9 +113,9 @@ test('a cancellation during a download ends it, and svc does not call the model'
     },
     { text: (delta) => received.push(delta), ended: (result) => received.push(result) },
   );
-  await until(() => fake.requests.length === 1);
+  await waitUntil('the download', () => fake.requests.length === 1);
   exchange.cancel();
-  await until(() => fake.abandoned.length === 1);
+  await waitUntil('the end of the download', () => fake.abandoned.length === 1);
   expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
   expect(fake.requests.map((each) => each.path)).toEqual(['/a.png']);
   expect(received).toEqual([]);
@@ -127,7 +125,7 @@ test('the deadline of a call applies to the download of media', async () => {
   fake.answer(stalled);
   const { result } = await ask(inlining(), { messages: withImage(), deadlineMs: 3000 });
   expect(result).toMatchObject({ ok: false, failure: { failure: { code: 'timeout', timer: 'total' } } });
-  await until(() => fake.abandoned.length === 1);
+  await waitUntil('the end of the download', () => fake.abandoned.length === 1);
   expect(fake.abandoned.map((each) => each.path)).toEqual(['/a.png']);
 });
 

@@ -2,8 +2,7 @@ import { createSecureServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { Worker } from 'node:worker_threads';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import { AUTHORITY_FILE, credentials } from '../../support/certificates.ts';
 import { reply } from '../../support/fake-provider.ts';
@@ -13,6 +12,7 @@ import type { Http2Wire } from '../../support/http2-connection.ts';
 import { close, silence } from '../../support/fault-steps.ts';
 import { ERROR, goawayFrame, pushFrame, resetFrame, settingsFrame } from '../../support/http2-frames.ts';
 import { waitUntil } from '../../support/load.ts';
+import { runOnOwnClock } from '../../support/own-clock.ts';
 import { startRequest } from '../../support/running-request.ts';
 import type { RunningRequest, Sending } from '../../support/running-request.ts';
 import { TlsProvider } from '../../support/tls-provider.ts';
@@ -24,8 +24,8 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const providers: TlsProvider[] = [];
 let pools = new ConnectionPools({ SSL_CERT_FILE: AUTHORITY_FILE });
 
+runOnOwnClock(() => providers.reduce((sum, { traffic }) => sum + traffic, 0));
 afterEach(async () => {
-  vi.useRealTimers();
   await pools.close();
   await Promise.all(providers.splice(0).map((provider) => provider.close()));
   pools = new ConnectionPools({ SSL_CERT_FILE: AUTHORITY_FILE });
@@ -142,7 +142,6 @@ test('a provider that ends every connection with GOAWAY gets five', async () => 
 });
 
 test('after GOAWAY, silence ends no request', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const provider = await start();
   const answers: (() => void)[] = [];
   provider.answer(async (request, wire) => {
@@ -152,49 +151,9 @@ test('after GOAWAY, silence ends no request', async () => {
   });
   const request = send(provider);
   await waitUntil('GOAWAY', () => answers.length === 1);
-  for (let seconds = 0; seconds < 120; seconds += 5) {
-    vi.advanceTimersByTime(5000);
-    await sleep(5);
-  }
+  await sleep(120_000);
   answers[0]?.();
   expect(await request.done).toBe('end');
-});
-
-/** Speaks HTTP/2 without TLS, and answers all paths but `/hold`. It counts its connections in `shared`. */
-const OTHER_THREAD = `
-  const { parentPort, workerData } = require('node:worker_threads');
-  const server = require('node:http2').createServer();
-  server.on('session', () => Atomics.add(new Int32Array(workerData), 0, 1));
-  server.on('stream', (stream, headers) => {
-    if (headers[':path'] === '/hold') return;
-    stream.respond({ ':status': 200 });
-    stream.end('ok');
-  });
-  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-`;
-
-test('a process that was busy while the answer to a ping arrived does not take the connection for dead', async () => {
-  const shared = new SharedArrayBuffer(8);
-  const worker = new Worker(OTHER_THREAD, { eval: true, workerData: shared });
-  const port = await new Promise<number>((resolve) => {
-    worker.once('message', resolve);
-  });
-  const provider = { url: `http://127.0.0.1:${port}` };
-  const [stays, leaves] = [1, 2].map(() => send(provider, { path: '/hold', version: '2' }));
-  await waitUntil('the requests', () => leaves?.events.includes('sent') === true);
-  // Longer than the time after which a silent connection is suspect.
-  await sleep(600);
-  leaves?.cancel();
-  // The ping leaves, and its answer is due in 3 s. Nothing is read before the process is busy.
-  await new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-  Atomics.wait(new Int32Array(shared), 1, 0, 3200);
-  await sleep(100);
-  expect(await send(provider, { version: '2' }).done).toBe('end');
-  expect(stays?.events).toEqual(['sent']);
-  expect(Atomics.load(new Int32Array(shared), 0)).toBe(1);
-  await worker.terminate();
 });
 
 test('an answer that ends before the server has read the request is complete, and the connection is kept', async () => {

@@ -89,7 +89,7 @@ test('a run of events has the same text as the single events', () => {
         cut === 0 ? [first, events.join('')] : [first, events.slice(0, 5).join(''), events.slice(5).join('')];
       expect(readAll(openAiChatFormat, chunks, true)).toEqual(readAll(openAiChatFormat, chunks, false));
     }),
-    { numRuns: 2000 },
+    { numRuns: 600 },
   );
 });
 

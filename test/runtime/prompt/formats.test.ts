@@ -36,6 +36,6 @@ test('YAML and JSON read back as the same value', () => {
       );
       expect(JSON.parse(renderText('{{ m|format(type="json") }}', { ...setup, args: { m } }))).toEqual(m);
     }),
-    { numRuns: 100 },
+    { numRuns: 40 },
   );
 });

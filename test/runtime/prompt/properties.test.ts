@@ -174,7 +174,7 @@ test('rendering returns messages or a prompt error; it never throws and exposes 
       expect(result.value.length).toBeGreaterThan(0);
       for (const { parts } of result.value) expect(parts.length).toBeGreaterThan(0);
     }),
-    { numRuns: 2500 },
+    { numRuns: 1300 },
   );
   expect(rendered).toBeGreaterThan(60);
 });
@@ -190,7 +190,7 @@ test('the same arguments give the same messages, and are not changed', () => {
       expect(renderer.render('F', args, CLIENT)).toEqual(first);
       expect(args).toEqual(ARGS);
     }),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 

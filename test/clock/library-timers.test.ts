@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, type TestContext } from 'vitest';
-import { RawConnection } from '../support/raw-connection.ts';
-import { success } from '../support/scripted-runtime.ts';
-import { startServer } from '../support/test-server.ts';
-import { listenOn, TRANSPORTS } from '../support/transports.ts';
-import { until } from '../support/until.ts';
+import { RawConnection } from '../server/support/raw-connection.ts';
+import { success } from '../server/support/scripted-runtime.ts';
+import { startServer } from '../server/support/test-server.ts';
+import { listenOn, TRANSPORTS } from '../server/support/transports.ts';
+import { until } from '../server/support/until.ts';
 
 // uWebSockets.js closes silent connections after 8 to 12 seconds of its own clock, which no test can move. These tests wait
 // for it concurrently, and check only the data that arrives.

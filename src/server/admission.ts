@@ -1,3 +1,4 @@
+import type { SwapRemoveMember } from '../base/swap-remove-set.ts';
 import type { Failure } from '../schema/failure.ts';
 import { CallerShares, placesOf } from './caller-shares.ts';
 
@@ -7,6 +8,12 @@ export const DRAINING: Failure = {
   message: 'The server is stopping: try again.',
   retryAfterSeconds: 1,
 };
+
+/** A request in flight. */
+export interface Drainable extends SwapRemoveMember {
+  /** Ends the request because the process stops. */
+  drain(): void;
+}
 
 /** A call, or a reply to parse, that waits for a slot. */
 export interface Waiter {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { KeyEntry } from '../../src/config/key-file.ts';
 import { Authenticator, type ServerKeys } from '../../src/server/http/auth.ts';
-import { Caller } from '../../src/server/http/caller.ts';
+import { Caller } from '../../src/server/http/auth.ts';
 
 function entry(name: string, key: string, more: Partial<KeyEntry> = {}): KeyEntry {
   return { name, sha256: hash('sha256', key), ...more };

@@ -1,7 +1,40 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { PASSWORD_NAME, type KeyEntry, type KeyFile } from '../../config/key-file.ts';
-import { Caller } from './caller.ts';
+import { matchesWildcard } from '../../base/wildcard.ts';
+import {
+  PASSWORD_NAME,
+  type CallerLimits,
+  type ClientRegistryPolicy,
+  type KeyEntry,
+  type KeyFile,
+} from '../../config/key-file.ts';
 import type { HttpRequest } from './transport.ts';
+
+/** The holder of a key. */
+export class Caller {
+  /** For logs, metrics and traces. */
+  readonly name: string;
+  /** Replaces the policy of the server. */
+  readonly clientRegistry: ClientRegistryPolicy | undefined;
+  readonly limits: CallerLimits | undefined;
+  /** The patterns of the functions that it can call; undefined: all. */
+  readonly functions: readonly string[] | undefined;
+
+  constructor(entry: Omit<KeyEntry, 'sha256'>, defaultLimits?: CallerLimits) {
+    this.name = entry.name;
+    this.clientRegistry = entry.clientRegistry;
+    this.limits = entry.limits ?? defaultLimits;
+    this.functions = entry.functions;
+  }
+
+  /** True unless the key can call only some functions. */
+  get callsAll(): boolean {
+    return this.functions === undefined;
+  }
+
+  mayCall(functionName: string): boolean {
+    return this.functions === undefined || this.functions.some((pattern) => matchesWildcard(pattern, functionName));
+  }
+}
 
 /** Why a request has no caller. */
 export type AuthRefusal = 'missing' | 'wrong' | 'disabled' | 'expired';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { extname } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { ContentEncoding } from './response-head.ts';
 
 /** One static file of a page. */
@@ -71,6 +71,21 @@ function loadAsset(file: string, contentType: string, contentSecurityPolicy: str
 }
 
 /** Returns a validator of the bytes, for an etag. */
-export function tagOf(bytes: Uint8Array): string {
+function tagOf(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
+}
+
+/** A JSON document in the forms that are sent. */
+export interface JsonDocument {
+  readonly plain: Uint8Array;
+  /** A strong validator, without its quotes. */
+  readonly tag: string;
+  /** Compressed on first use. */
+  gzip(): Uint8Array;
+}
+
+export function jsonDocument(content: object): JsonDocument {
+  const plain = Buffer.from(JSON.stringify(content));
+  let compressed: Uint8Array | undefined;
+  return { plain, tag: tagOf(plain), gzip: () => (compressed ??= gzipSync(plain)) };
 }

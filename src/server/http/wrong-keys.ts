@@ -1,7 +1,7 @@
 import { setNewest } from '../../base/set-newest.ts';
 import type { SwapRemoveSet } from '../../base/swap-remove-set.ts';
+import type { Drainable } from '../admission.ts';
 import { CallerShares } from '../caller-shares.ts';
-import type { Drainable } from './drainable.ts';
 import { networkOf } from './peer-address.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
 

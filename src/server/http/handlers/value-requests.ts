@@ -1,6 +1,8 @@
+import type { Result } from '../../../base/result.ts';
 import { isLossy } from '../../../runtime/call/losses.ts';
 import type {
   CallContext,
+  CallOutcome,
   CallReport,
   LoadedTypes,
   PreparedCall,
@@ -8,18 +10,59 @@ import type {
   ReplyOutcome,
 } from '../../../runtime/call/runtime.ts';
 import { NO_LOSSES, type ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import type { Failure } from '../../../schema/failure.ts';
 import type { Problem } from '../problem.ts';
-import { JSON_TYPE, type HeaderList } from '../response-head.ts';
-import { lossyHeader, warningMembers } from './answer-parts.ts';
-import { FunctionRequest } from './function-request.ts';
 import type { JsonBody } from '../read-json.ts';
+import { JSON_TYPE, type HeaderList } from '../response-head.ts';
+import { callBody, lossyHeader, reportHeaders, timing, warningMembers } from './answer-parts.ts';
+import { FunctionRequest } from './function-request.ts';
+import type { KeptValue } from './kept-call.ts';
+
+/** `POST /call/{function}`: one value. */
+export class CallRequest extends FunctionRequest {
+  readonly route = 'call';
+  readonly timeoutMs = this.context.services.config.requestTimeoutMs;
+  #report: CallReport | undefined;
+
+  run(prepared: PreparedCall, context: CallContext): void {
+    // Bound methods: see `STEPS` of `FunctionRequest`.
+    const call = this.context.services.runtime.call(prepared, context);
+    call.then(this.#answer.bind(this), this.crashed.bind(this));
+  }
+
+  protected answerProblem(of: Problem): void {
+    this.context.problem(of, this.#report === undefined ? [] : reportHeaders(this.#report, this.context.elapsedMs));
+  }
+
+  #answer(outcome: CallOutcome): void {
+    if (!this.finished) this.guarded(this.#send.bind(this, outcome));
+  }
+
+  #send({ result, report }: CallOutcome): void {
+    this.#report = report;
+    if (!result.ok) {
+      this.fail(result.failure, report);
+      return;
+    }
+    const { json } = result.value;
+    const texts = this.textsOf(result.value, report);
+    this.context.send(200, [JSON_TYPE, ...reportHeaders(report, this.context.elapsedMs)], callBody(json, texts));
+    this.keepValue(json, texts, report);
+    this.finish({ status: 200, report, responseText: json });
+  }
+
+  override replay({ json, texts, headers }: KeptValue): void {
+    this.context.send(200, [JSON_TYPE, ...headers, timing(this.context.elapsedMs)], callBody(json, texts));
+    this.finish({ status: 200, responseText: json });
+  }
+}
 
 /** `POST /render/{function}` (beta): the messages that a call would send to the model. */
 export class RenderRequest extends FunctionRequest {
-  protected readonly route = 'render';
-  protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
+  readonly route = 'render';
+  readonly timeoutMs = this.context.services.config.requestTimeoutMs;
 
-  protected run(prepared: PreparedCall): void {
+  run(prepared: PreparedCall): void {
     const messages = this.context.services.runtime.render(prepared);
     if (!messages.ok) {
       this.fail(messages.failure);
@@ -37,22 +80,18 @@ export class RenderRequest extends FunctionRequest {
 
 /** `POST /parse/{function}` (beta): the value that the function returns for a reply, sent as `{"text": …}`. */
 export class ParseRequest extends FunctionRequest {
-  protected readonly route = 'parse';
-  protected readonly timeoutMs = this.context.services.config.requestTimeoutMs;
+  readonly route = 'parse';
+  readonly timeoutMs = this.context.services.config.requestTimeoutMs;
   #reply: PreparedReply | undefined;
   #losses = NO_LOSSES;
 
-  protected override prepare(body: JsonBody, loaded: LoadedTypes): PreparedReply | undefined {
-    const prepared = this.context.services.runtime.prepareReply(this.functionName, body.value, loaded);
-    if (!prepared.ok) {
-      this.fail(prepared.failure);
-      return undefined;
-    }
-    this.#reply = prepared.value;
-    return prepared.value;
+  override prepare(body: JsonBody, types: LoadedTypes): Result<PreparedReply, Failure> {
+    const prepared = this.context.services.runtime.prepareReply(this.functionName, body.value, types);
+    if (prepared.ok) this.#reply = prepared.value;
+    return prepared;
   }
 
-  protected run(_: PreparedCall, context: CallContext): void {
+  run(_: PreparedCall, context: CallContext): void {
     const reply = this.#reply;
     if (reply === undefined) return;
     this.context.services.runtime.parseReply(reply, context).then(

@@ -70,11 +70,7 @@ function metaParts(include: ReadonlySet<AnswerPart>): readonly MetaPart[] {
 }
 
 /** Returns these facts about a call as the members of `meta`. The cost belongs to the usage. */
-function metaOf(
-  parts: readonly MetaPart[],
-  report: CallReport,
-  totalMs: number,
-): Readonly<Record<string, unknown>> {
+function metaOf(parts: readonly MetaPart[], report: CallReport, totalMs: number): Readonly<Record<string, unknown>> {
   const meta = Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
   return parts.includes('usage') ? { ...meta, cost: report.cost } : meta;
 }

@@ -27,7 +27,8 @@ import {
 } from './request-problems.ts';
 
 /**
- * The path of a request, from top to bottom, with the statuses that can end it at each step. Steps are functions of this module and
+ * The path of a request, from top to bottom, with the statuses that can end it at each step. The last step, `run`, differs between the
+ * kinds of requests: it answers 200, or the failure of the call. Steps are functions of this module and
  * callbacks are bound methods, because V8 drops the optimized code of an arrow function at a collection that finds none of its closures.
  */
 const STEPS: readonly Step[] = [
@@ -40,7 +41,6 @@ const STEPS: readonly Step[] = [
   takeUnits, // 429
   claimAnswer, // 200 (a kept answer) 400 409 503 504
   admit, // 503 504
-  run, // 200 or the failure of the call
 ];
 
 type Step = (request: FunctionRequest) => StepOutcome | Promise<Problem | undefined>;
@@ -84,7 +84,7 @@ interface RequestState {
 export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest {
   readonly context: RequestContext;
   readonly functionName: string;
-  readonly cancellation = new Cancellation();
+  protected readonly cancellation = new Cancellation();
   abstract readonly route: FunctionRoute;
   abstract readonly timeoutMs: number;
   readonly state: RequestState = {
@@ -121,16 +121,19 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.proceed();
   }
 
-  /** Takes one step after another until the request waits or has ended. An exception is answered as a bug. */
-  proceed(refusal?: Problem): void {
+  /**
+   * Takes one step after another until the request waits or has ended. `arrived`: the outcome of a wait. An exception is answered as a
+   * bug.
+   */
+  proceed(arrived?: Problem | BodyOutcome): void {
     const { state } = this;
     try {
-      if (refusal !== undefined) this.refuse(refusal);
+      if (arrived !== undefined && 'status' in arrived) this.refuse(arrived);
+      else state.arrived = arrived;
       while (!state.finished) {
         const step = STEPS[state.next];
-        invariant(step !== undefined, 'the last step ends the request itself');
         state.next += 1;
-        const outcome = step(this);
+        const outcome = step === undefined ? this.run(preparedOf(this)) : step(this);
         if (outcome === 'later') return;
         if (outcome instanceof Promise) {
           outcome.then(this.proceed.bind(this), this.crashed.bind(this));
@@ -145,17 +148,6 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     } catch (error) {
       this.crashed(error);
     }
-  }
-
-  /** The transport calls this once the body is complete or will not be. */
-  bodyEnded(outcome: BodyOutcome): void {
-    this.state.arrived = outcome;
-    this.proceed();
-  }
-
-  /** The transport calls this once no other request in the same packet can end the call. */
-  alone(): void {
-    this.proceed();
   }
 
   /** Called by the admission when the request has a slot. */
@@ -173,7 +165,15 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   /** Answers the request, now or later. */
-  abstract run(prepared: PreparedCall, context: CallContext): void;
+  protected abstract run(prepared: PreparedCall): 'later';
+
+  /** The context of the call. The wait for a slot counts towards its deadline. */
+  protected callContext(): CallContext {
+    const { cancellation } = this;
+    const { elapsedMs, requestId, trace } = this.context;
+    if (trace?.recordsContents === true) trace.mask(this.mask.text());
+    return { requestId, cancellation, deadlineMs: Math.max(1, this.timeoutMs - elapsedMs), observer: trace };
+  }
 
   /** Answers a failure: with a status, or as the last message of a stream that has begun. */
   protected abstract answerProblem(of: Problem): void;
@@ -224,7 +224,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   /** Few requests need it, and none before its body is read. */
-  get mask(): RequestMask {
+  protected get mask(): RequestMask {
     this.#mask ??= new RequestMask(this.context, this.state.body);
     return this.#mask;
   }
@@ -313,7 +313,7 @@ function checkHead({ context, functionName }: FunctionRequest): StepOutcome {
 
 function readBody(request: FunctionRequest): StepOutcome {
   const { context } = request;
-  context.request.readBody(context.services.config.maxBodyBytes, request.bodyEnded.bind(request));
+  context.request.readBody(context.services.config.maxBodyBytes, request.proceed.bind(request));
   return 'later';
 }
 
@@ -364,8 +364,7 @@ function prepare(request: FunctionRequest): StepOutcome {
 }
 
 function waitUntilAlone(request: FunctionRequest): StepOutcome {
-  request.context.response.whenAlone(request);
-  return 'later';
+  return request.context.response.whenAlone(request) ? undefined : 'later';
 }
 
 /** A limited caller needs units for the call. */
@@ -416,16 +415,6 @@ function admit(request: FunctionRequest): StepOutcome {
   }
   if (hasSlot(request)) return undefined;
   request.startWait();
-  return 'later';
-}
-
-/** The wait for a slot counts towards the deadline. */
-function run(request: FunctionRequest): StepOutcome {
-  const { cancellation, context, timeoutMs } = request;
-  const deadlineMs = Math.max(1, timeoutMs - context.elapsedMs);
-  const { requestId, trace } = context;
-  if (trace?.recordsContents === true) trace.mask(request.mask.text());
-  request.run(preparedOf(request), { requestId, cancellation, deadlineMs, observer: trace });
   return 'later';
 }
 

@@ -1,10 +1,4 @@
-import type {
-  CallContext,
-  CallOutcome,
-  FunctionStream,
-  PreparedCall,
-  StreamObserver,
-} from '../../../runtime/call/runtime.ts';
+import type { CallOutcome, FunctionStream, PreparedCall, StreamObserver } from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
 import { lastMessage, reportHeaders, timing } from './answer-parts.ts';
@@ -31,10 +25,11 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #reasoning = '';
   #sentDelta = false;
 
-  run(prepared: PreparedCall, context: CallContext): void {
+  protected run(prepared: PreparedCall): 'later' {
     if (prepared.include.has('trace')) this.#text = '';
     this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
-    this.#stream = this.context.services.runtime.stream(prepared, context, this);
+    this.#stream = this.context.services.runtime.stream(prepared, this.callContext(), this);
+    return 'later';
   }
 
   /** Called when model text arrived. */

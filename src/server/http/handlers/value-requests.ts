@@ -1,7 +1,7 @@
+import { invariant } from '../../../base/invariant.ts';
 import type { Result } from '../../../base/result.ts';
 import { isLossy } from '../../../runtime/call/losses.ts';
 import type {
-  CallContext,
   CallOutcome,
   CallReport,
   LoadedTypes,
@@ -24,10 +24,10 @@ export class CallRequest extends FunctionRequest {
   readonly timeoutMs = this.context.services.config.requestTimeoutMs;
   #report: CallReport | undefined;
 
-  run(prepared: PreparedCall, context: CallContext): void {
-    // Bound methods: see `STEPS` of `FunctionRequest`.
-    const call = this.context.services.runtime.call(prepared, context);
+  protected run(prepared: PreparedCall): 'later' {
+    const call = this.context.services.runtime.call(prepared, this.callContext());
     call.then(this.#answer.bind(this), this.crashed.bind(this));
+    return 'later';
   }
 
   protected answerProblem(of: Problem): void {
@@ -62,15 +62,14 @@ export class RenderRequest extends FunctionRequest {
   readonly route = 'render';
   readonly timeoutMs = this.context.services.config.requestTimeoutMs;
 
-  run(prepared: PreparedCall): void {
+  protected run(prepared: PreparedCall): 'later' {
     const messages = this.context.services.runtime.render(prepared);
-    if (!messages.ok) {
-      this.fail(messages.failure);
-      return;
-    }
-    const json = JSON.stringify({ messages: messages.value });
-    this.context.send(200, [JSON_TYPE], json);
-    this.finish({ status: 200, responseText: json });
+    if (messages.ok) {
+      const json = JSON.stringify({ messages: messages.value });
+      this.context.send(200, [JSON_TYPE], json);
+      this.finish({ status: 200, responseText: json });
+    } else this.fail(messages.failure);
+    return 'later';
   }
 
   protected answerProblem(of: Problem): void {
@@ -91,13 +90,14 @@ export class ParseRequest extends FunctionRequest {
     return prepared;
   }
 
-  run(_: PreparedCall, context: CallContext): void {
+  protected run(): 'later' {
     const reply = this.#reply;
-    if (reply === undefined) return;
-    this.context.services.runtime.parseReply(reply, context).then(
+    invariant(reply !== undefined, 'the reply is prepared');
+    this.context.services.runtime.parseReply(reply, this.callContext()).then(
       (outcome) => this.guarded(() => this.#answer(reply, outcome)),
       (error: unknown) => this.crashed(error),
     );
+    return 'later';
   }
 
   protected answerProblem(of: Problem): void {

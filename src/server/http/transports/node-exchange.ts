@@ -3,15 +3,7 @@ import { addressOf, isLoopbackAddress } from '../peer-address.ts';
 import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
 import { hasNoContent, headerValue, type HeaderList } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
-import type {
-  Answer,
-  BodyOutcome,
-  HttpRequest,
-  HttpResponse,
-  LoneRequest,
-  RejectedRequest,
-  RequestHeader,
-} from '../transport.ts';
+import type { Answer, BodyOutcome, HttpRequest, HttpResponse, RejectedRequest, RequestHeader } from '../transport.ts';
 import { BodyReader } from './body-reader.ts';
 import { Framing } from './framing.ts';
 import type { NativeExchange, NodeConnection } from './node-connection.ts';
@@ -140,8 +132,8 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
   }
 
   /** The requests of a connection run one after another. */
-  whenAlone(request: LoneRequest): void {
-    if (!this.#closed) request.alone();
+  whenAlone(): boolean {
+    return !this.#closed;
   }
 
   /** node:http has no such timer. */

@@ -202,10 +202,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     this.#native.close();
   }
 
-  whenAlone(request: LoneRequest): void {
-    if (this.#closed) return;
-    if (this.#state.clock.passed(this.#turn, this)) request.alone();
-    else this.#lone = request;
+  whenAlone(request: LoneRequest): boolean {
+    if (this.#closed) return false;
+    if (this.#state.clock.passed(this.#turn, this)) return true;
+    this.#lone = request;
+    return false;
   }
 
   nextTurn(): void {
@@ -213,7 +214,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     if (!this.#state.clock.passed(this.#turn, this)) return;
     const lone = this.#lone;
     this.#lone = undefined;
-    lone?.alone();
+    lone?.proceed();
     if (this.#closed) return;
     if (this.#writer !== undefined) this.#writer.open();
     else if (this.#answer !== undefined) this.#writeAnswer();

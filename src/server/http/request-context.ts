@@ -6,7 +6,7 @@ import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { RequestTrace } from '../../telemetry/request-trace.ts';
 import { Caller, type AuthRefusal } from './auth.ts';
 import type { HttpServices } from './http-services.ts';
-import { networkOf } from './peer-address.ts';
+import { networkOf } from './local-caller.ts';
 import { problem, problemBody, type Problem } from './problem.ts';
 import { JSON_TYPE, type HeaderList } from './response-head.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';

@@ -1,4 +1,4 @@
-import type { BodyBudget, BodyBudgetLimit } from './body-budget.ts';
+import type { BodyBudget, BodyBudgetLimit } from '../admission.ts';
 import type { Problem } from './problem.ts';
 import type { HeaderList } from './response-head.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { BodyBudget } from '../../../src/server/admission.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';

@@ -1,5 +1,5 @@
-import type { BodyBudget, BodyBudgetLimit } from '../body-budget.ts';
-import { networkOf } from '../peer-address.ts';
+import type { BodyBudget, BodyBudgetLimit } from '../../admission.ts';
+import { networkOf } from '../local-caller.ts';
 import type { BodyOutcome, HttpRequest, TransportOptions } from '../transport.ts';
 
 /**

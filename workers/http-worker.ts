@@ -1,4 +1,4 @@
-import { usePlainBind } from '../src/server/plain-bind.ts';
+import { usePlainBind } from '../src/server/node-process.ts';
 import { runWorker } from '../src/server/worker.ts';
 
 usePlainBind();

@@ -1,11 +1,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { SETTINGS, type SettingKey } from '../config/config.ts';
-import { ProcessSignals } from '../server/process-signals.ts';
+import { type SettingKey, SETTINGS } from '../config/config.ts';
 import { redactShapes } from '../logging/credential-shapes.ts';
 import { BATCH_OPTIONS } from './batch-options.ts';
 import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
-import { reportProblem, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
+import { type ExitCode, reportProblem, type Terminal, type TerminalStream } from './terminal.ts';
 import { TEST_OPTIONS } from './test-options.ts';
 import { usageProblem } from './usage-problem.ts';
 
@@ -357,4 +356,39 @@ function optionDescription({ description, argChoices = [], defaultValue, default
   const choices = argChoices.length === 0 ? '' : `: ${argChoices.join(', ')}`;
   const fallback = defaultValueDescription ?? (defaultValue === undefined ? '' : String(defaultValue));
   return `${description}${choices}${fallback === '' ? '' : ` (default: ${fallback})`}`;
+}
+
+/**
+ * The signals of the primary. Create it before anything slow: until then a signal ends the process, or is lost when the process
+ * is number 1 of a container.
+ */
+class ProcessSignals {
+  /** Resolves with the first signal that requests a stop; a second one ends the process at once. */
+  readonly stop: Promise<NodeJS.Signals>;
+  #reload: (() => void) | undefined;
+  #reloadRequested = false;
+
+  constructor() {
+    this.stop = new Promise((resolve) => {
+      let requested = false;
+      const stop = (signal: NodeJS.Signals, number: number) => {
+        // On exit the primary kills the workers.
+        if (requested) process.exit(128 + number);
+        requested = true;
+        resolve(signal);
+      };
+      process.on('SIGTERM', stop);
+      process.on('SIGINT', stop);
+    });
+    process.on('SIGHUP', () => {
+      if (this.#reload === undefined) this.#reloadRequested = true;
+      else this.#reload();
+    });
+  }
+
+  /** Calls `reload` at each SIGHUP from now on, and once now if any came before. */
+  onReload(reload: () => void): void {
+    this.#reload = reload;
+    if (this.#reloadRequested) reload();
+  }
 }

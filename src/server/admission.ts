@@ -1,5 +1,7 @@
+import type { SwapRemoveMember } from '../base/swap-remove-set.ts';
 import type { Failure } from '../schema/failure.ts';
-import { CallerShares, placesOf } from './caller-shares.ts';
+import { ByteBudget } from '../base/byte-budget.ts';
+import type { Config } from '../config/config.ts';
 
 /** The failure of a call, or of a reply to parse, while the process stops. */
 export const DRAINING: Failure = {
@@ -7,6 +9,12 @@ export const DRAINING: Failure = {
   message: 'The server is stopping: try again.',
   retryAfterSeconds: 1,
 };
+
+/** A request in flight. */
+export interface Drainable extends SwapRemoveMember {
+  /** Ends the request because the process stops. */
+  drain(): void;
+}
 
 /** A call, or a reply to parse, that waits for a slot. */
 export interface Waiter {
@@ -112,4 +120,80 @@ export class Admission {
  */
 export function shareOf(total: number, workers: number): number {
   return total < workers ? Math.min(1, total) : Math.floor(total / workers);
+}
+
+/** Limits how much of a shared resource each caller holds. A caller that holds nothing takes no memory. */
+export class CallerShares {
+  readonly limit: number;
+  readonly #held = new Map<string, number>();
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  /** Returns false and takes nothing if the caller would hold more than its share. */
+  take(caller: string, amount: number): boolean {
+    const held = (this.#held.get(caller) ?? 0) + amount;
+    if (held > this.limit) return false;
+    this.#held.set(caller, held);
+    return true;
+  }
+
+  /** Releases an amount that `take` reserved. */
+  give(caller: string, amount: number): void {
+    const held = (this.#held.get(caller) ?? 0) - amount;
+    if (held > 0) this.#held.set(caller, held);
+    else this.#held.delete(caller);
+  }
+}
+
+/** Returns how many of `total` slots one caller can hold, at least 1. */
+export function placesOf(total: number, share: number): number {
+  return Math.max(1, Math.floor(total * share));
+}
+
+/** The limit that a body exceeds. */
+export type BodyBudgetLimit = 'server' | 'caller';
+
+/**
+ * Limits the bytes of the unfinished bodies of a process, in total and for each caller, because a caller decides how slowly
+ * its bodies arrive.
+ */
+export class BodyBudget {
+  readonly #all: ByteBudget;
+  readonly #shares: CallerShares;
+
+  constructor(limit: number, shareBytes = limit) {
+    this.#all = new ByteBudget(limit);
+    this.#shares = new CallerShares(shareBytes);
+  }
+
+  get held(): number {
+    return this.#all.held;
+  }
+
+  /** Takes `bytes`. If that exceeds a limit, takes nothing and returns the limit. */
+  take(caller: string, bytes: number): BodyBudgetLimit | undefined {
+    if (!this.#shares.take(caller, bytes)) return 'caller';
+    if (this.#all.take(bytes)) return undefined;
+    this.#shares.give(caller, bytes);
+    return 'server';
+  }
+
+  give(caller: string, bytes: number): void {
+    this.#shares.give(caller, bytes);
+    this.#all.give(bytes);
+  }
+}
+
+/** Lowest limit for the unfinished bodies of a worker. */
+const MIN_BODY_BUDGET = 64 * 1024 * 1024;
+
+/** Room for four bodies of the largest size, and for a thousand typical ones; for each caller, its share, but at least one body. */
+export function createBodyBudget({
+  callerShare,
+  maxBodyBytes,
+}: Pick<Config, 'callerShare' | 'maxBodyBytes'>): BodyBudget {
+  const limit = Math.max(4 * maxBodyBytes, MIN_BODY_BUDGET);
+  return new BodyBudget(limit, Math.max(maxBodyBytes, limit * callerShare));
 }

@@ -1,6 +1,5 @@
 import type { AnswerStore, Claim } from '../policy/answer-store.ts';
 import type { Logger } from '../logging/logger.ts';
-import { minuteWarning } from './minute-warning.ts';
 
 /**
  * The longest wait of one claim; then the worker claims again. A primary that hangs delays a call by a little more than this, and a
@@ -55,4 +54,17 @@ export class KeptAnswers {
       this.#claims -= 1;
     }
   }
+}
+
+const MINUTE_MS = 60_000;
+
+/** Returns a function that logs an error with this sentence, at most once a minute: what fails for every call would fill the log. */
+export function minuteWarning(logger: Pick<Logger, 'warn'>, sentence: string): (error: unknown) => void {
+  let warnedAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const now = performance.now();
+    if (now - warnedAt < MINUTE_MS) return;
+    warnedAt = now;
+    logger.warn({ err: error }, sentence);
+  };
 }

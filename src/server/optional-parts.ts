@@ -8,7 +8,7 @@ import { missingCredentials } from '../runtime/model/missing-credentials.ts';
 import type { Program } from '../schema/program.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { ProgramPlayground, type Playground } from './http/playground/playground.ts';
-import { minuteWarning } from './minute-warning.ts';
+import { minuteWarning } from './kept-answers.ts';
 import type { PrimaryLink } from './primary-link.ts';
 import type { StartMessage } from './protocol.ts';
 

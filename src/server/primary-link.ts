@@ -2,12 +2,12 @@ import type { Claim } from '../policy/answer-store.ts';
 import type { LeaseRequest } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
-import { Outbox } from './outbox.ts';
 import {
-  primaryMessages,
   type Envelope,
   type MetricsFormat,
+  Outbox,
   type PrimaryMessage,
+  primaryMessages,
   type WorkerMessage,
 } from './protocol.ts';
 import type { ServerState } from './server-state.ts';

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, watchFile } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,17 +11,15 @@ import type { Config } from '../config/config.ts';
 import type { KeyFile } from '../config/key-file.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
-import { memoryBackends, type Backends } from './backends.ts';
-import { claimPorts } from './claim-port.ts';
+import { type Backends, memoryBackends } from './shared-state.ts';
+import { claimPorts } from './ports.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
-import { KeyReload } from './key-reload.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
-import { StoreMetrics } from './metrics/store-metrics.ts';
-import { nodeFlags } from './node-flags.ts';
-import { openFileLimit, openFilesWarning } from './open-files.ts';
+import { nodeFlags, openFileLimit, openFilesWarning } from './node-process.ts';
 import type { ProgramPlane } from './program-answers.ts';
-import { startWarnings } from './start-warnings.ts';
-import { Supervisor, type ServedProgram } from './supervisor.ts';
+import { type ServedProgram, Supervisor } from './supervisor.ts';
+import { requiresKey } from './http/auth.ts';
+import { readKeys } from '../config/read-keys.ts';
 
 /** The parts of the serve command that the primary uses. */
 export interface PrimaryOptions {
@@ -281,7 +279,7 @@ class Primary {
 async function createBackends(config: Config, logger: Logger): Promise<Backends> {
   if (config.store === undefined) return memoryBackends(config);
   const { storeBackends } = await import('./store-backends.ts');
-  return storeBackends({ config, address: config.store, logger, metrics: new StoreMetrics() });
+  return storeBackends({ config, address: config.store, logger });
 }
 
 /** All programs are bundled into one folder. */
@@ -295,5 +293,89 @@ function migrateRequests(): string | undefined {
     return readFileSync('/proc/sys/net/ipv4/tcp_migrate_req', 'utf8').trim();
   } catch {
     return undefined;
+  }
+}
+
+type Exposure = Pick<Config, 'allowPrivateUrls' | 'apiKey' | 'clientRegistry' | 'host' | 'keyFile'>;
+
+/** Returns warnings for the log: what anyone can do with a server that has these settings, and what to set. */
+export function startWarnings(exposure: Exposure): readonly string[] {
+  const { allowPrivateUrls, apiKey, clientRegistry, host, keyFile } = exposure;
+  if (requiresKey({ file: keyFile, password: apiKey })) return [];
+  const isPublic = !listensOnLoopback(host);
+  const anyone = isPublic ? 'anyone who can reach this server' : 'every program and every user of this machine';
+  const warnings: string[] = [];
+  if (isPublic) {
+    warnings.push(
+      `SVC_PASSWORD is not set and svc listens on ${host}: ${anyone} can call every function, paid for with the provider ` +
+        'keys of this server. Set SVC_PASSWORD, or pass --host 127.0.0.1 to serve this machine only.',
+    );
+  }
+  if (clientRegistry === 'open') {
+    const targets = allowPrivateUrls ? 'any public or private address' : 'any public address';
+    warnings.push(
+      `SVC_PASSWORD is not set and --client-registry is open: ${anyone} can make svc send requests to ${targets}, through ` +
+        'clients that a request defines. Set SVC_PASSWORD, or pass --client-registry known or off.',
+    );
+  }
+  return warnings;
+}
+
+/**
+ * How often the key file is compared by its size and times. Events of the file system would miss network file systems, and the
+ * symbolic links with which Kubernetes replaces mounted secrets.
+ */
+const POLL_MS = 1_000;
+
+/** An editor can empty a file before it writes the new content. */
+const SETTLE_MS = 100;
+
+interface KeyReloadOptions {
+  readonly path: string;
+  /** The content at the start. */
+  readonly file: KeyFile;
+  /** Set if the server has a key outside the file. */
+  readonly password: string | undefined;
+  readonly logger: Logger;
+  /** Called with each new content. */
+  readonly onKeys: (file: KeyFile) => void;
+}
+
+/** Reads the key file again when it changes, or on request. A file with a mistake changes nothing. */
+class KeyReload {
+  readonly #options: KeyReloadOptions;
+  #file: KeyFile;
+  #settle: NodeJS.Timeout | undefined;
+
+  constructor(options: KeyReloadOptions) {
+    this.#options = options;
+    this.#file = options.file;
+  }
+
+  start(): void {
+    watchFile(this.#options.path, { interval: POLL_MS, persistent: false }, () => {
+      clearTimeout(this.#settle);
+      this.#settle = setTimeout(() => this.reload(), SETTLE_MS).unref();
+    });
+  }
+
+  reload(): void {
+    const { logger, onKeys, password, path } = this.#options;
+    const read = readKeys(path);
+    if (!read.ok) {
+      logger.error({ reason: read.failure }, 'the key file has a mistake; the old keys stay');
+      return;
+    }
+    const file = read.value;
+    if (isDeepStrictEqual(file, this.#file)) return;
+    // A mistake in a file must not open the server to everyone.
+    if (requiresKey({ file: this.#file, password }) && !requiresKey({ file, password })) {
+      const reason = `${JSON.stringify(path)} has no list "keys". Restart svc to serve without keys.`;
+      logger.error({ reason }, 'the key file has a mistake; the old keys stay');
+      return;
+    }
+    this.#file = file;
+    logger.info({ keys: file.keys?.length ?? 0 }, 'all workers use the new keys');
+    onKeys(file);
   }
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../base/invariant.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
-import { CallerShares, placesOf } from './caller-shares.ts';
+import { CallerShares, placesOf } from './admission.ts';
 import type { FromWorker } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 

@@ -9,19 +9,16 @@ import type { Logger } from '../logging/logger.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
-import type { Backends } from './backends.ts';
-import { ClientFailures } from './client-failures.ts';
-import { logFleetAction } from './fleet-log.ts';
+import { type Backends, isShared, SharedState } from './shared-state.ts';
+import { ClientFailures, type ServerState } from './server-state.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
-import { workerVariables } from './node-flags.ts';
+import { workerVariables } from './node-process.ts';
 import { ProgramAnswers, type ProgramPlane } from './program-answers.ts';
 import { CRASH_DRAIN_MS, type FromWorker, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
-import type { ServerState } from './server-state.ts';
-import { isShared, SharedState } from './shared-state.ts';
-import { SharedPorts } from './shared-ports.ts';
+import { SharedPorts } from './ports.ts';
 import { hangs, readSteps, removeStep, stepFields } from './step-note.ts';
-import { WorkerHandle, type HandleOwner } from './worker-handle.ts';
+import { type HandleOwner, WorkerHandle } from './worker-handle.ts';
 
 /** The program file that workers load, and the configuration that they serve it with. */
 export interface ServedProgram extends ProgramPlane {
@@ -396,3 +393,25 @@ export class Supervisor implements HandleOwner {
 }
 
 function ignore(): void {}
+
+/** What happened to a worker. */
+type WorkerAction = Extract<FleetAction, { readonly type: 'died' | 'replacing' | 'replaced' | 'replacement failed' }>;
+
+interface FleetLog {
+  readonly logger: Logger;
+  readonly metrics: ClusterMetrics;
+}
+
+/** Logs and counts what happened to a worker. */
+function logFleetAction(action: WorkerAction, handle: WorkerHandle | undefined, { logger, metrics }: FleetLog): void {
+  const { number, pid = 0, rssBytes, exited = true } = handle ?? {};
+  const { reason } = action;
+  if (action.type === 'died') {
+    if (pid !== 0) metrics.restarted('crash');
+    // A worker that failed is in the log already, and still finishes its requests.
+    if (exited) logger.error({ worker: number, workerPid: pid, reason }, 'a worker died');
+  } else if (action.type === 'replacing') {
+    logger.info({ worker: number, workerPid: pid, reason, rssBytes }, 'a worker is replaced');
+  } else if (action.type === 'replaced') metrics.restarted(reason);
+  else logger.error({ reason }, 'the replacement did not start; the old worker stays');
+}

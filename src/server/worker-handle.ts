@@ -1,10 +1,16 @@
 import type { Worker as ClusterWorker } from 'node:cluster';
 import type { Server } from 'node:net';
 import type { LeaseHolder } from '../policy/lease-desk.ts';
-import { surplusConnections, type ConnectionLoad } from './connection-balance.ts';
-import { Outbox } from './outbox.ts';
-import { workerMessages, type Envelope, type MetricData, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
-import type { SharedPort } from './shared-ports.ts';
+import {
+  type ConnectionLoad,
+  type Envelope,
+  type MetricData,
+  Outbox,
+  type PrimaryMessage,
+  type WorkerMessage,
+  workerMessages,
+} from './protocol.ts';
+import type { SharedPort } from './ports.ts';
 
 /** A worker that has not exited this long after the end of its drain is killed. */
 const OVERTIME_MS = 2_000;
@@ -139,4 +145,21 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
 
 function exitReason(code: number | null, signal: string | null): string {
   return signal === null ? `a worker exited with code ${code}` : `a worker was ended by ${signal}`;
+}
+
+/** Below this, a worker has room for its connections, and closing some of them would only cost their clients a round trip. */
+const BUSY = 0.5;
+
+/** A surplus of up to this fraction of the mean stays: connections come and go. */
+const TOLERANCE = 0.1;
+
+/**
+ * The number of connections that a worker should hand over to the others. The kernel distributes new connections by a hash and never
+ * moves them, so one worker can have most of the few that a gateway keeps, and a worker that replaces another one has none.
+ */
+export function surplusConnections(own: ConnectionLoad, all: readonly ConnectionLoad[]): number {
+  if (own.busy < BUSY || all.length < 2) return 0;
+  const mean = all.reduce((sum, { connections }) => sum + connections, 0) / all.length;
+  const surplus = own.connections - mean;
+  return surplus > mean * TOLERANCE ? Math.floor(surplus) : 0;
 }

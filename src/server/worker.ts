@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import type { KeyFile } from '../config/key-file.ts';
@@ -8,27 +9,25 @@ import { CoolDowns } from '../policy/cool-downs.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
-import { missingCredentials, type MissingCredential } from '../runtime/model/missing-credentials.ts';
+import { type MissingCredential, missingCredentials } from '../runtime/model/missing-credentials.ts';
 import { clientNames } from '../schema/client-names.ts';
 import type { DefinitionProblem } from '../schema/definition-problem.ts';
 import type { Limiter } from '../policy/limiter.ts';
 import type { Program } from '../schema/program.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { BusyTime } from './connection-balance.ts';
-import { createBodyBudget, type BodyBudget } from './http/body-budget.ts';
+import { type BodyBudget, createBodyBudget } from './admission.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
-import { createServices, replaceKeys, type HttpServices } from './http/http-services.ts';
+import { createServices, type HttpServices, replaceKeys } from './http/http-services.ts';
 import type { Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
-import { collectGarbage, IdleMemory } from './idle-memory.ts';
+import { collectGarbage, IdleMemory } from './node-process.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { loadLimiter, loadPlayground, loadTelemetry } from './optional-parts.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type MetricsFormat, type StartMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
-import { WorkerDrain } from './worker-drain.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
 const HEARTBEAT_MS = 1_000;
@@ -379,3 +378,95 @@ function replyLimit({ maxWorkerMemoryBytes }: Config): number {
 }
 
 function ignore(): void {}
+
+/** Interval of the checks whether everything is finished. */
+const CHECK_MS = 25;
+
+/**
+ * An idle connection closes after this time without a request. A client under load would have sent one, and each answer of a
+ * draining worker closes its connection anyway.
+ */
+const QUIET_MS = 1_000;
+
+/**
+ * Time between the end of accepting and the first answer that closes its connection. All workers stop accepting at about the
+ * same time, and a client that reconnects at that moment could enter the queue of a listener that is about to close.
+ */
+const SETTLE_MS = 250;
+
+/** Time for the last messages of a drain to leave the process. */
+const FLUSH_MS = 250;
+
+/** The end of a worker: accepts no more connections, finishes the requests in flight, and ends the rest as `draining`. */
+class WorkerDrain {
+  readonly #services: HttpServices;
+  readonly #transports: readonly Transport[];
+  readonly #lastRequestAt: () => number;
+
+  constructor(services: HttpServices, transports: readonly Transport[], lastRequestAt: () => number) {
+    this.#services = services;
+    this.#transports = transports;
+    this.#lastRequestAt = lastRequestAt;
+  }
+
+  /** Resolves with the number of requests that were cut, once none is left. */
+  async run(timeoutMs: number): Promise<number> {
+    const startedAt = performance.now();
+    this.#services.health.ready = false;
+    for (const transport of this.#transports) transport.stopAccepting();
+    await this.#settle();
+    for (const transport of this.#transports) transport.finishConnections();
+    while (!this.#isIdle(startedAt) && performance.now() - startedAt < timeoutMs) await sleep(CHECK_MS);
+    const cut = await this.#cut();
+    for (const transport of this.#transports) transport.close();
+    await this.#services.runtime.close();
+    return cut;
+  }
+
+  /** Returns early when there is no connection whose client could reconnect. */
+  async #settle(): Promise<void> {
+    const startedAt = performance.now();
+    do await sleep(CHECK_MS);
+    while (this.#connections > 0 && performance.now() - startedAt < SETTLE_MS);
+  }
+
+  get #connections(): number {
+    return this.#transports[0]?.connections ?? 0;
+  }
+
+  #isIdle(startedAt: number): boolean {
+    if (this.#services.active.size > 0 || this.#transports.some((transport) => transport.unsentAnswers > 0))
+      return false;
+    if (this.#connections === 0) return true;
+    return performance.now() - Math.max(startedAt, this.#lastRequestAt()) >= QUIET_MS;
+  }
+
+  async #cut(): Promise<number> {
+    const { active, admission, logger } = this.#services;
+    // No waiting call gets the slot of one that is ended here.
+    admission.close();
+    const late = active.list();
+    for (const request of late) {
+      try {
+        request.drain();
+      } catch (error) {
+        // The others still get their last message.
+        logger.error({ err: error }, 'a bug: a request could not be ended');
+      }
+    }
+    if (late.length > 0) await sleep(FLUSH_MS);
+    return late.length;
+  }
+}
+
+/** Measures how busy the event loop of this process is. */
+class BusyTime {
+  #before = performance.eventLoopUtilization();
+
+  /** The busy fraction of the time since the last call, from 0 to 1. */
+  take(): number {
+    const before = this.#before;
+    this.#before = performance.eventLoopUtilization();
+    return performance.eventLoopUtilization(this.#before, before).utilization;
+  }
+}

@@ -7,7 +7,7 @@ import type * as Undici from 'undici';
 import { expect, test } from 'vitest';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
 import { Http1Pools } from '../../src/runtime/model/http/http1-pools.ts';
-import { SharedPorts } from '../../src/server/shared-ports.ts';
+import { SharedPorts } from '../../src/server/ports.ts';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { ROOT, textFiles } from './source-files.ts';
 
@@ -55,7 +55,7 @@ const PARTS: readonly PrivatePart[] = [
   },
   {
     part: '_createServerHandle',
-    file: 'src/server/shared-ports.ts',
+    file: 'src/server/ports.ts',
     because: 'Node has no public way to bind a port without listening on it',
     works: async () => {
       const ports = new SharedPorts();

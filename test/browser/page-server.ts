@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../src/server/http/docs/docs-assets.ts';
+import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../src/server/http/static-asset.ts';
 
 /** A server with the documentation page under a path prefix, and answers that a test can predict. */
 export interface PageServer {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MemoryAnswers } from '../../src/policy/memory-answers.ts';
-import { AnswerClaims } from '../../src/server/answer-claims.ts';
+import { AnswerClaims } from '../../src/server/shared-state.ts';
 import type { ClaimedAnswer, PrimaryMessage } from '../../src/server/protocol.ts';
 import { assertAsyncProperty } from '../support/assert-property.ts';
 

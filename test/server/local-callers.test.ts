@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isForwardingHeader, isLoopbackHost, isLoopbackOrigin } from '../../src/server/http/local-caller.ts';
-import { addressOf, networkOf } from '../../src/server/http/peer-address.ts';
+import {
+  addressOf,
+  isForwardingHeader,
+  isLoopbackHost,
+  isLoopbackOrigin,
+  networkOf,
+} from '../../src/server/http/local-caller.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { startServer, type TestServer } from './support/test-server.ts';
 import { TRANSPORTS } from './support/transports.ts';

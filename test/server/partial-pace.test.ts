@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { PartialPace } from '../../src/server/http/handlers/partial-pace.ts';
+import { PartialPace } from '../../src/server/http/handlers/stream-request.ts';
 
 const INTERVAL_MS = 50;
 const SLOT_MS = 12.5;

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { ok } from '../../src/base/result.ts';
-import { jsonDocument } from '../../src/server/http/json-document.ts';
+import { jsonDocument } from '../../src/server/http/static-asset.ts';
 import { describeProgram } from '../../src/server/http/playground/describe-program.ts';
 import type { Playground } from '../../src/server/http/playground/playground.ts';
 import { NO_LOSSES } from '../../src/runtime/reply/reply-parser.ts';

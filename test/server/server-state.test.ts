@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { ClientFailures } from '../../src/server/client-failures.ts';
+import { ClientFailures, statusFields } from '../../src/server/server-state.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
-import { statusFields } from '../../src/server/server-state.ts';
 import { SOURCES } from './support/gauge-sources.ts';
 import { REPORT } from './support/scripted-runtime.ts';
 

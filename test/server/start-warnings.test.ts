@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startWarnings } from '../../src/server/start-warnings.ts';
+import { startWarnings } from '../../src/server/primary.ts';
 
 const OPEN = { host: '0.0.0.0', clientRegistry: 'open', allowPrivateUrls: false } as const;
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
 import type { StoreHealth } from '../../src/policy/store/store.ts';
-import { memoryBackends, type SharedStore } from '../../src/server/backends.ts';
+import { memoryBackends, type SharedStore } from '../../src/server/shared-state.ts';
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import type { Envelope, MetricData, PrimaryMessage, WorkerMessage } from '../../src/server/protocol.ts';
 import { Supervisor, type ServedProgram } from '../../src/server/supervisor.ts';

@@ -2,7 +2,8 @@ import type { Worker as ClusterWorker } from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { WorkerHandle } from '../../src/server/worker-handle.ts';
+import { surplusConnections, WorkerHandle } from '../../src/server/worker-handle.ts';
+import type { ConnectionLoad } from '../../src/server/protocol.ts';
 
 afterEach(() => vi.useRealTimers());
 
@@ -89,4 +90,30 @@ test('a worker that exits in time is not killed', () => {
   worker.emit('exit', 0, null);
   vi.advanceTimersByTime(10_000);
   expect(kill).not.toHaveBeenCalled();
+});
+
+/** The surplus of each worker; all are busy. */
+function surplusOf(...connections: readonly number[]): readonly number[] {
+  const loads: readonly ConnectionLoad[] = connections.map((count) => ({ connections: count, busy: 0.9 }));
+  return loads.map((own) => surplusConnections(own, loads));
+}
+
+test('a worker hands over its connections above the mean', () => {
+  expect(surplusOf(4, 0)).toEqual([2, 0]);
+  expect(surplusOf(3, 1)).toEqual([1, 0]);
+  expect(surplusOf(20, 12)).toEqual([4, 0]);
+  expect(surplusOf(0, 30, 60)).toEqual([0, 0, 30]);
+});
+
+test('a single connection, equal numbers and a tenth of surplus stay', () => {
+  expect(surplusOf(1, 0)).toEqual([0, 0]);
+  expect(surplusOf(7)).toEqual([0]);
+  expect(surplusOf(17, 15)).toEqual([0, 0]);
+  expect(surplusOf(110, 90)).toEqual([0, 0]);
+  expect(surplusOf(0, 0)).toEqual([0, 0]);
+});
+
+test('a worker that is not busy keeps its connections', () => {
+  const idle = { connections: 30, busy: 0.4 };
+  expect(surplusConnections(idle, [idle, { connections: 2, busy: 0.1 }])).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
-import { StoreMetrics } from '../../src/server/metrics/store-metrics.ts';
+import { StoreMetrics } from '../../src/server/store-backends.ts';
 import type { MetricsFormat } from '../../src/server/protocol.ts';
 import { SOURCES } from '../server/support/gauge-sources.ts';
 import { REPORT } from '../server/support/scripted-runtime.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { BodyBudget } from '../../../src/server/admission.ts';
 import { readJson } from '../../../src/server/http/read-json.ts';
 import type { BodyOutcome, RequestHandler } from '../../../src/server/http/transport.ts';
 import { listenOn, TRANSPORTS, type Listening } from '../../../test/server/support/transports.ts';

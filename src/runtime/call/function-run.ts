@@ -79,7 +79,7 @@ export class FunctionRun {
     context.observer?.started(call.args);
     try {
       const result = await runPlan<ParsedReply>(call.plan, deadlineAt, {
-        attempt: (source, until, invalid) => this.#recordedAttempt(source, until, invalid),
+        attempt: this.#recordedAttempt.bind(this),
         cancellation: context.cancellation,
         turn: services.turn,
         cooling: this.#cooling,

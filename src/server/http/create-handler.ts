@@ -1,17 +1,16 @@
 import { percentDecoded } from '../../base/percent-encoding.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { ParseRequest, RenderRequest } from './handlers/beta-requests.ts';
-import { CallRequest } from './handlers/call-request.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
 import { pageAt, PAGES } from './handlers/static-routes.ts';
 import { StreamRequest } from './handlers/stream-request.ts';
+import { CallRequest, ParseRequest, RenderRequest } from './handlers/value-requests.ts';
 import type { HttpServices } from './http-services.ts';
 import { problemBody } from './problem.ts';
 import { allowedOrigin, RequestContext, requestIdOf } from './request-context.ts';
 import { JSON_TYPE } from './response-head.ts';
 import type { Reject, RequestHandler } from './transport.ts';
-import { visibleNames } from './unknown-function.ts';
+import { visibleNames } from './visible-program.ts';
 
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
 

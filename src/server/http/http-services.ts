@@ -12,22 +12,18 @@ import type { StoreHealth } from '../../policy/store/store.ts';
 import { clientNames } from '../../schema/client-names.ts';
 import type { Program } from '../../schema/program.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { Admission, shareOf } from '../admission.ts';
+import { Admission, shareOf, type Drainable } from '../admission.ts';
 import { KeptAnswers } from '../kept-answers.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { Degraded, MetricsFormat } from '../protocol.ts';
 import type { ServerState } from '../server-state.ts';
-import { Authenticator, requiresKey } from './auth.ts';
-import type { Drainable } from './drainable.ts';
-import { loadDocsAssets } from './docs/docs-assets.ts';
+import { Authenticator, requiresKey, WrongKeys } from './auth.ts';
+import { jsonDocument, loadDocsAssets, type StaticAsset } from './static-asset.ts';
 import { STREAM_LIMITS, type StreamLimits } from './event-stream.ts';
 import { listensOnLoopback } from './local-caller.ts';
-import { jsonDocument } from './json-document.ts';
 import type { Playground } from './playground/playground.ts';
-import type { StaticAsset } from './static-asset.ts';
 import { Sweep } from './sweep.ts';
 import { VisibleDocuments, visibleOpenApi } from './visible-program.ts';
-import { WrongKeys } from './wrong-keys.ts';
 
 /** The objects that the handlers of one process share. */
 export interface HttpServices {

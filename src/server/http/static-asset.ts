@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
-import { extname } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { existsSync, readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import type { ContentEncoding } from './response-head.ts';
 
 /** One static file of a page. */
@@ -71,6 +73,63 @@ function loadAsset(file: string, contentType: string, contentSecurityPolicy: str
 }
 
 /** Returns a validator of the bytes, for an etag. */
-export function tagOf(bytes: Uint8Array): string {
+function tagOf(bytes: Uint8Array): string {
   return hash('sha256', bytes, 'base64url').slice(0, 22);
+}
+
+/** A JSON document in the forms that are sent. */
+export interface JsonDocument {
+  readonly plain: Uint8Array;
+  /** A strong validator, without its quotes. */
+  readonly tag: string;
+  /** Compressed on first use. */
+  gzip(): Uint8Array;
+}
+
+export function jsonDocument(content: object): JsonDocument {
+  const plain = Buffer.from(JSON.stringify(content));
+  let compressed: Uint8Array | undefined;
+  return { plain, tag: tagOf(plain), gzip: () => (compressed ??= gzipSync(plain)) };
+}
+
+/**
+ * The content security policy of every asset: scripts and connections of this server only. Swagger UI uses inline styles and
+ * images in data URLs.
+ */
+export const DOCS_CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'";
+
+/** No other file in these folders is served. */
+const FILES: readonly string[] = [
+  'docs.html',
+  'docs.css',
+  'docs.js',
+  'favicon.svg',
+  'folded-errors-plugin.js',
+  'group-by-function.js',
+  'live-answers-plugin.js',
+  'live-answers.js',
+  'plain-text-plugin.js',
+  'server-sent-events.js',
+  'swagger-ui-bundle.js',
+  'swagger-ui.css',
+  'theme.js',
+  'with-usage.js',
+];
+
+/**
+ * Reads the files of the documentation page, by request path (`/docs`, `/docs/swagger-ui.css`, …): less than 1 MB, since a
+ * build compresses them. Their links are relative, so a path prefix works, but the page must not be served at `/docs/`. Throws
+ * when a file is missing, which a build prevents.
+ */
+export function loadDocsAssets(): ReadonlyMap<string, StaticAsset> {
+  return loadPage('/docs', { files: FILES, locate: fileOf, contentSecurityPolicy: DOCS_CONTENT_SECURITY_POLICY });
+}
+
+/** A build copies all files to `dist/assets/docs`; a run from sources reads them where they come from. */
+function fileOf(file: string): string {
+  const here = import.meta.url;
+  if (!here.endsWith('.ts')) return fileURLToPath(new URL(`../assets/docs/${file}`, here));
+  if (!file.startsWith('swagger-ui')) return fileURLToPath(new URL(`docs/page/${file}`, here));
+  return join(dirname(createRequire(here).resolve('swagger-ui-dist/package.json')), file);
 }

@@ -1,4 +1,4 @@
-import type { BodyBudget, BodyBudgetLimit } from './body-budget.ts';
+import type { BodyBudget, BodyBudgetLimit } from '../admission.ts';
 import type { Problem } from './problem.ts';
 import type { HeaderList } from './response-head.ts';
 
@@ -147,14 +147,14 @@ export interface HttpResponse {
   /** Called when the client leaves before the answer is complete. One listener. */
   onAborted(listener: () => void): void;
   /**
-   * Calls `request.alone`, now or on a later turn, once no other request in the same packet can end the connection: work that
-   * costs money begins then. Never calls it if the client has left.
+   * Returns true if no other request in the same packet can end the connection: work that costs money begins then. Otherwise calls
+   * `request.proceed` once that is so, on a later turn, and never if the client has left.
    */
-  whenAlone(request: LoneRequest): void;
+  whenAlone(request: LoneRequest): boolean;
   /** Cuts the connection. */
   destroy(): void;
 }
 
 export interface LoneRequest {
-  alone(): void;
+  proceed(): void;
 }

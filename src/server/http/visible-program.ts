@@ -1,7 +1,7 @@
 import { BoundedCache } from '../../base/bounded-cache.ts';
 import { isJsonObject } from '../../base/json.ts';
-import type { Caller } from './caller.ts';
-import { jsonDocument, type JsonDocument } from './json-document.ts';
+import type { Caller } from './auth.ts';
+import { jsonDocument, type JsonDocument } from './static-asset.ts';
 
 /** Documents of callers that can call only some functions. Each is one parse of the whole document. */
 const LIMITS = { entries: 64, characters: 16 * 2 ** 20 } as const;
@@ -32,6 +32,11 @@ export class VisibleDocuments {
     this.#cache.set(key, visible, visible.plain.length);
     return visible;
   }
+}
+
+/** The names of the functions that the caller can call. */
+export function visibleNames(caller: Caller | undefined, names: readonly string[]): readonly string[] {
+  return caller === undefined ? names : names.filter((name) => caller.mayCall(name));
 }
 
 /** Removes the paths of functions that the caller cannot call, and the schemas and examples that no other path needs. */

@@ -2,7 +2,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isLossy } from '../../runtime/call/losses.ts';
 import type { CallReport, Connections } from '../../runtime/call/runtime.ts';
 import type { Attempt } from '../../schema/failure.ts';
-import { ClientFailures } from '../client-failures.ts';
+import { ClientFailures } from '../server-state.ts';
 import type { ParsePool } from '../parse-pool.ts';
 import type { MetricData } from '../protocol.ts';
 import { HistogramTable, NumberTable } from './metric-tables.ts';

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../../src/server/http/docs/docs-assets.ts';
+import { DOCS_CONTENT_SECURITY_POLICY, loadDocsAssets } from '../../../src/server/http/static-asset.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const page = `${root}/src/server/http/docs/page`;

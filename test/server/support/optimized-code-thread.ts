@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { runInNewContext, runInThisContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
-import { collectGarbage } from '../../../src/server/idle-memory.ts';
+import { collectGarbage } from '../../../src/server/node-process.ts';
 
 /** `idle` collects as an idle process does, `gc` by gc(). */
 export type Collector = 'idle' | 'gc';

@@ -2,7 +2,7 @@ import type { Config } from '../../../src/config/config.ts';
 import type { CallerLimits } from '../../../src/config/key-file.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { BodyBudget } from '../../../src/server/admission.ts';
 import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
 import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';

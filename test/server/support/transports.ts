@@ -1,4 +1,4 @@
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { BodyBudget } from '../../../src/server/admission.ts';
 import type { RequestHandler, Transport, TransportOptions } from '../../../src/server/http/transport.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../../src/server/http/body-budget.ts';
+import { BodyBudget } from '../../../src/server/admission.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
@@ -422,14 +422,15 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     const finish: (() => void)[] = [];
     const listening = await listen((request, response) => {
       response.onAborted(() => (left += 1));
-      request.readBody(1_000, () =>
-        response.whenAlone({
-          alone: () => {
-            begun.push(request.path);
-            finish.push(() => response.send(200, [], request.path));
-          },
-        }),
-      );
+      const run = {
+        proceed() {
+          begun.push(request.path);
+          finish.push(() => response.send(200, [], request.path));
+        },
+      };
+      request.readBody(1_000, () => {
+        if (response.whenAlone(run)) run.proceed();
+      });
     });
     const connection = connectTo(listening);
     connection.write(['/a', '/b', '/c', '/d'].map(post).join(''));
@@ -457,7 +458,10 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     let begun = 0;
     const listening = await listen((request, response) => {
       response.onAborted(() => (left += 1));
-      request.readBody(1_000, () => response.whenAlone({ alone: () => (begun += 1) }));
+      const run = { proceed: () => (begun += 1) };
+      request.readBody(1_000, () => {
+        if (response.whenAlone(run)) run.proceed();
+      });
     });
     const large = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n${'x'.repeat(2_000_000)}`;
     const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UnreadAnswers } from '../../../src/server/http/transports/unread-answers.ts';
+import { UnreadAnswers } from '../../../src/server/http/transports/transport-state.ts';
 
 const LIMIT = 100;
 

@@ -1,69 +1,107 @@
 import { Cancellation } from '../../../base/cancellation.ts';
+import { invariant } from '../../../base/invariant.ts';
+import type { Result } from '../../../base/result.ts';
 import type { LimitReached, Reservation } from '../../../policy/limiter.ts';
-import type { Failure } from '../../../schema/failure.ts';
 import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
-import { DRAINING, type Waiter } from '../../admission.ts';
+import type { Failure } from '../../../schema/failure.ts';
+import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
-import type { Drainable } from '../drainable.ts';
-import { traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
-import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
-import { limitProblem, usageOf } from './caller-limits.ts';
-import { logRequest, type RequestEnd } from './log-request.ts';
-import { RequestMask } from './request-mask.ts';
-import { INTERNAL_PROBLEM, problem, problemOf, type Problem } from '../problem.ts';
+import { INTERNAL_PROBLEM, problemOf, type Problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
-import { forbidden, unknownFunctionProblem } from '../unknown-function.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
-
-/** All slots and the queue are full. */
-const OVERLOADED: Failure = {
-  code: 'overloaded',
-  message: 'Too many calls are in flight: try again.',
-  retryAfterSeconds: 1,
-};
-
-/** The unfinished bodies of the caller have reached its share of the body budget. */
-const TOO_MANY_BODIES: Failure = {
-  code: 'overloaded',
-  message:
-    'Unfinished bodies from your address have reached its share of the memory for bodies (--caller-share): try again.',
-  retryAfterSeconds: 1,
-};
+import { RequestMask, traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
+import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
+import { logRequest, usageOf, type RequestEnd } from './request-end.ts';
+import {
+  forbidden,
+  lateBodyProblem,
+  limitProblem,
+  OVERLOADED,
+  shareUsed,
+  tooLarge,
+  TOO_MANY_BODIES,
+  unknownFunctionProblem,
+  waitedTooLong,
+} from './request-problems.ts';
 
 /**
- * The length in characters from which svc parses a body, checks it and renders the prompt in separate turns of the event loop:
- * each step can take tens of milliseconds, and other requests run in between. For a smaller body, a turn costs more than a step.
+ * The path of a request, from top to bottom, with the statuses that can end it at each step. The last step, `run`, differs between the
+ * kinds of requests: it answers 200, or the failure of the call. Steps are functions of this module and
+ * callbacks are bound methods, because V8 drops the optimized code of an arrow function at a collection that finds none of its closures.
+ */
+const STEPS: readonly Step[] = [
+  checkHead, // 403 404 415
+  readBody,
+  parseBody, // 400 408 413 503
+  loadTypes,
+  prepare, // 400
+  waitUntilAlone,
+  takeUnits, // 429
+  claimAnswer, // 200 (a kept answer) 400 409 503 504
+  admit, // 503 504
+];
+
+type Step = (request: FunctionRequest) => StepOutcome | Promise<Problem | undefined>;
+
+/**
+ * Undefined: the next step follows. `later`: the transport, the admission or the answer of the model continues the request. A problem
+ * ends it.
+ */
+type StepOutcome = Problem | 'later' | undefined;
+
+/**
+ * The length in characters from which each step has a turn of the event loop for itself: parsing a body, checking it and rendering the
+ * prompt can take tens of milliseconds each, and other requests run in between. For a smaller body, a turn costs more than a step.
  */
 const LARGE_BODY = 256 * 1024;
 
+/** The results of the steps so far. */
+interface RequestState {
+  /** The index of the next step. */
+  next: number;
+  /** Only while the transport reports it: the bytes are the memory of its library. */
+  arrived: BodyOutcome | undefined;
+  body: JsonBody | undefined;
+  types: LoadedTypes;
+  prepared: PreparedCall | undefined;
+  /** Undefined unless the caller has limits. */
+  units: Reservation | undefined;
+  /** The claims on kept answers, if there are any. */
+  kept: KeptCall | undefined;
+  /** In the admission. */
+  place: 'none' | 'entered' | 'slot';
+  /** While the request waits for a slot. */
+  queued: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
+  finished: boolean;
+}
+
 /**
- * A request that names a function: reads the body, checks the arguments, waits for a slot, then calls `run`. Subclasses answer,
- * and call `finish` exactly once.
+ * A request that names a function. `proceed` takes it through the steps; subclasses differ in the last one: they answer, and call
+ * `finish` exactly once.
  */
 export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest {
-  protected readonly context: RequestContext;
-  protected readonly functionName: string;
+  readonly context: RequestContext;
+  readonly functionName: string;
   protected readonly cancellation = new Cancellation();
-  protected abstract readonly route: FunctionRoute;
-  protected abstract readonly timeoutMs: number;
-  #body: JsonBody | undefined;
+  abstract readonly route: FunctionRoute;
+  abstract readonly timeoutMs: number;
+  readonly state: RequestState = {
+    next: 0,
+    arrived: undefined,
+    body: undefined,
+    types: undefined,
+    prepared: undefined,
+    units: undefined,
+    kept: undefined,
+    place: 'none',
+    queued: undefined,
+    finished: false,
+  };
+  /** The times until the body was complete, and in the queue, in milliseconds. */
+  readonly waits = { body: 0, queue: 0 };
   #mask: RequestMask | undefined;
-  #prepared: PreparedCall | undefined;
-  /** The claims on kept answers, if there are any. */
-  #kept: KeptCall | undefined;
-  /** Undefined unless the caller has limits. */
-  #units: Reservation | undefined;
-  /** The admission counts the request. */
-  #entered = false;
-  #finished = false;
-  #hasSlot = false;
-  #bodyMs = 0;
-  #queuedAt = 0;
-  #queueMs = 0;
-  /** Runs while the request waits for a slot. */
-  #waiting: NodeJS.Timeout | undefined;
   setIndex = -1;
   caller: string | undefined;
 
@@ -72,35 +110,70 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.functionName = functionName;
   }
 
-  /** Starts to read the body; the rest follows once it is complete. */
+  /** Takes the first steps; the rest follows when the body is complete. */
   begin(): void {
-    const { request, services } = this.context;
-    services.active.add(this);
-    services.metrics.callStarted(this.route);
-    this.context.traceCall(this.route, this.functionName);
-    this.context.countLimits();
-    this.context.response.onAborted(() => this.#aborted());
-    const early = this.#earlyProblem();
-    if (early === undefined) request.readBody(services.config.maxBodyBytes, this.#endBody.bind(this));
-    else this.refuse(early);
+    const { context } = this;
+    context.services.active.add(this);
+    context.services.metrics.callStarted(this.route);
+    context.traceCall(this.route, this.functionName);
+    context.countLimits();
+    context.response.onAborted(() => this.#aborted());
+    this.proceed();
   }
 
-  drain(): void {
-    if (this.#finished) return;
-    this.cancellation.cancel('draining');
-    this.fail(DRAINING);
+  /**
+   * Takes one step after another until the request waits or has ended. `arrived`: the outcome of a wait. An exception is answered as a
+   * bug.
+   */
+  proceed(arrived?: Problem | BodyOutcome): void {
+    const { state } = this;
+    try {
+      if (arrived !== undefined && 'status' in arrived) this.refuse(arrived);
+      else state.arrived = arrived;
+      while (!state.finished) {
+        const step = STEPS[state.next];
+        state.next += 1;
+        const outcome = step === undefined ? this.run(preparedOf(this)) : step(this);
+        if (outcome === 'later') return;
+        if (outcome instanceof Promise) {
+          outcome.then(this.proceed.bind(this), this.crashed.bind(this));
+          return;
+        }
+        if (outcome !== undefined) this.refuse(outcome);
+        else if ((state.body?.text.length ?? 0) >= LARGE_BODY) {
+          setImmediate(this.proceed.bind(this));
+          return;
+        }
+      }
+    } catch (error) {
+      this.crashed(error);
+    }
   }
 
   /** Called by the admission when the request has a slot. */
   admitted(): void {
+    const waited = this.state.queued !== undefined;
+    this.state.place = 'slot';
     this.#endWait();
-    this.#hasSlot = true;
-    const prepared = this.#prepared;
-    if (prepared !== undefined) this.#nextStep(this.#start.bind(this, prepared));
+    if (waited) this.proceed();
   }
 
-  /** Answers the request. An exception is answered as a bug. */
-  protected abstract run(prepared: PreparedCall, context: CallContext): void;
+  drain(): void {
+    if (this.finished) return;
+    this.cancellation.cancel('draining');
+    this.fail(DRAINING);
+  }
+
+  /** Answers the request, now or later. */
+  protected abstract run(prepared: PreparedCall): 'later';
+
+  /** The context of the call. The wait for a slot counts towards its deadline. */
+  protected callContext(): CallContext {
+    const { cancellation } = this;
+    const { elapsedMs, requestId, trace } = this.context;
+    if (trace?.recordsContents === true) trace.mask(this.mask.text());
+    return { requestId, cancellation, deadlineMs: Math.max(1, this.timeoutMs - elapsedMs), observer: trace };
+  }
 
   /** Answers a failure: with a status, or as the last message of a stream that has begun. */
   protected abstract answerProblem(of: Problem): void;
@@ -111,24 +184,21 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 
   /** Answers with the value that is kept for an equal call. Absent if no answer of this kind is kept. */
-  protected replay?(value: KeptValue, prepared: PreparedCall): void;
+  replay?(value: KeptValue, prepared: PreparedCall): void;
 
   /** Called when the caller has left, so that no answer is possible. */
   protected left(): void {}
 
-  /** Checks the body. A body that does not match is answered, and returns undefined. */
-  protected prepare(body: JsonBody, loaded: LoadedTypes): PreparedCall | undefined {
-    const prepared = this.context.services.runtime.prepare(this.functionName, body.value, this.context, loaded);
-    if (prepared.ok) return prepared.value;
-    this.fail(prepared.failure);
-    return undefined;
+  /** Checks the body. */
+  prepare(body: JsonBody, types: LoadedTypes): Result<PreparedCall, Failure> {
+    return this.context.services.runtime.prepare(this.functionName, body.value, this.context, types);
   }
 
   protected fail(failure: Failure, report?: CallReport): void {
     const exposed = this.context.services.config.exposePrompts ? report : undefined;
     const of = problemOf(failure, exposed);
     const trace =
-      this.#prepared?.include.has('trace') === true && report !== undefined
+      this.state.prepared?.include.has('trace') === true && report !== undefined
         ? traceOf(report, this.context.elapsedMs)
         : undefined;
     this.refuse(trace === undefined ? of : { ...of, fields: { ...of.fields, trace } }, report);
@@ -136,31 +206,31 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** The parts of the answer beside its value; undefined if the request asks for none. */
   protected textsOf(reply: ParsedReply, report: CallReport): AnswerTexts | undefined {
-    const include = this.#prepared?.include;
+    const include = this.state.prepared?.include;
     return include === undefined || include.size === 0 ? undefined : this.mask.textsOf(include, reply, report);
   }
 
   /** Keeps the answer for equal calls, if the request or its client asks for it. */
   protected keepValue(json: string, texts: AnswerTexts | undefined, report: CallReport): void {
-    this.#kept?.keep({ kind: 'value', json, texts, headers: valueHeaders(report) });
+    this.state.kept?.keep({ kind: 'value', json, texts, headers: valueHeaders(report) });
   }
 
   protected refuse(of: Problem, report?: CallReport): void {
-    if (this.#finished) return;
+    if (this.finished) return;
     const clean = this.mask.problem(of);
     this.answerProblem(clean);
-    this.#kept?.keep({ kind: 'problem', problem: clean });
+    this.state.kept?.keep({ kind: 'problem', problem: clean });
     this.finish({ status: of.status, problem: of, report });
   }
 
   /** Few requests need it, and none before its body is read. */
   protected get mask(): RequestMask {
-    this.#mask ??= new RequestMask(this.context, this.#body);
+    this.#mask ??= new RequestMask(this.context, this.state.body);
     return this.#mask;
   }
 
-  protected get finished(): boolean {
-    return this.#finished;
+  get finished(): boolean {
+    return this.state.finished;
   }
 
   /** Runs `work`: an exception is logged and answered with 500, and the process continues. */
@@ -181,201 +251,52 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Releases the slot, counts and logs the request. To be called once, when the answer is complete or impossible. */
   protected finish(end: RequestEnd): void {
-    if (this.#finished) return;
-    this.#finished = true;
-    this.#kept?.release();
+    if (this.finished) return;
+    const { context, functionName, route, state } = this;
+    const { body, kept, place, prepared, units } = state;
+    state.finished = true;
+    kept?.release();
     this.#endWait();
-    const { services } = this.context;
+    const { services, keyName } = context;
     services.active.delete(this);
-    if (this.#entered) services.admission.leave(this);
-    if (this.#units !== undefined)
-      services.limiter?.settle(this.#units, this.#hasSlot ? usageOf(end.report) : undefined);
-    const durationMs = this.context.elapsedMs;
+    if (place !== 'none') services.admission.leave(this);
+    if (units !== undefined) services.limiter?.settle(units, place === 'slot' ? usageOf(end.report) : undefined);
+    const durationMs = context.elapsedMs;
     const outcome = end.problem?.code ?? 'ok';
-    const { functionName, route } = this;
     const { status, report } = end;
-    const traceId = this.context.trace?.sampledTraceId;
-    const { keyName } = this.context;
+    const traceId = context.trace?.sampledTraceId;
     services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId, keyName });
-    this.context.endCall(status, outcome, this.openedStatus);
-    logRequest(this.context, {
+    context.endCall(status, outcome, this.openedStatus);
+    logRequest(context, {
       end,
       functionName,
       durationMs,
-      body: this.#body,
+      body,
       secrets: this.#mask?.secrets,
-      tags: this.#prepared?.tags,
-      kept: this.#kept?.facts,
-      waits: { body: this.#bodyMs, queue: this.#queueMs },
+      tags: prepared?.tags,
+      kept: kept?.facts,
+      waits: this.waits,
     });
   }
 
-  /** The request no longer waits for a slot. */
+  /** Starts the wait for a slot, which lasts until the time of the request is over. */
+  startWait(): void {
+    const expired = (): void => this.fail(waitedTooLong(this.timeoutMs));
+    const timer = setTimeout(expired, this.timeoutMs - this.context.elapsedMs);
+    this.state.queued = { at: performance.now(), timer };
+  }
+
   #endWait(): void {
-    if (this.#waiting === undefined) return;
-    clearTimeout(this.#waiting);
-    this.#waiting = undefined;
-    this.#queueMs = performance.now() - this.#queuedAt;
-    this.context.trace?.queued(this.#queuedAt);
-  }
-
-  #earlyProblem(): Problem | undefined {
-    const { caller, request, services } = this.context;
-    if (caller?.mayCall(this.functionName) === false) return forbidden(caller, this.functionName, services.runtime);
-    if (!services.runtime.has(this.functionName))
-      return unknownFunctionProblem(caller, this.functionName, services.runtime);
-    return mediaTypeProblem(request);
-  }
-
-  #endBody(outcome: BodyOutcome): void {
-    if (this.#finished) return;
-    switch (outcome.kind) {
-      case 'aborted':
-        return;
-      case 'timeout':
-        this.refuse(problem('request_timeout', 'The body did not arrive in time.'));
-        return;
-      case 'too-large':
-        this.refuse(tooLarge(this.context.services.config.maxBodyBytes));
-        return;
-      case 'overloaded':
-        this.fail(outcome.limit === 'caller' ? TOO_MANY_BODIES : OVERLOADED);
-        return;
-      case 'body':
-        this.guarded(this.#readArguments.bind(this, outcome.bytes));
-    }
-  }
-
-  #readArguments(bytes: Uint8Array): void {
-    this.#bodyMs = this.context.elapsedMs;
-    this.context.services.onBody(this.functionName, bytes.length);
-    const body = readJson(bytes);
-    if (!body.ok) {
-      this.refuse(body.failure);
-      return;
-    }
-    this.#body = body.value;
-    this.#nextStep(this.#loadValidators.bind(this, body.value));
-  }
-
-  /**
-   * Runs a step of the request, unless the request has ended: immediately, or in a separate turn if its body is large. Steps are bound
-   * methods, because V8 drops the optimized code of an arrow function at a collection that finds none of its closures.
-   */
-  #nextStep(step: () => void): void {
-    if ((this.#body?.text.length ?? 0) < LARGE_BODY) this.#runStep(step);
-    else setImmediate(this.#runStep.bind(this, step));
-  }
-
-  #runStep(step: () => void): void {
-    if (!this.#finished) this.guarded(step);
-  }
-
-  /** Runs a step of the request with what `waiting` resolves with, unless the request has ended by then. */
-  #stepAfter<T>(waiting: Promise<T>, step: (value: T) => void): void {
-    waiting.then(
-      (value) => this.#runStep(() => step(value)),
-      (error: unknown) => this.crashed(error),
-    );
-  }
-
-  #loadValidators(body: JsonBody): void {
-    const loaded = this.context.services.runtime.load(this.functionName, body.value, this.context);
-    // The first call of a function in this worker waits for its validators, and a call with a `type_builder` for its types.
-    if (loaded instanceof Promise) this.#stepAfter(loaded, this.#checkArguments.bind(this, body));
-    else this.#checkArguments(body, loaded);
-  }
-
-  #checkArguments(body: JsonBody, loaded: LoadedTypes): void {
-    const prepared = this.prepare(body, loaded);
-    if (prepared === undefined) return;
-    this.#prepared = prepared;
-    this.context.response.whenAlone(this);
-  }
-
-  /** The transport calls this once no other request in the same packet can end the call. */
-  alone(): void {
-    this.#nextStep(this.#takeUnits.bind(this));
-  }
-
-  /** A limited caller needs units for the call. */
-  #takeUnits(): void {
-    const { limits, services } = this.context;
-    if (limits === undefined || services.limiter === undefined || this.#finished) {
-      this.#claimAnswer();
-      return;
-    }
-    this.#units = services.limiter.reservation(limits, this.functionName, this.#body?.text.length ?? 0);
-    const reached = services.limiter.take(this.#units);
-    if (reached instanceof Promise) this.#stepAfter(reached, this.#unitsTaken.bind(this));
-    else this.#unitsTaken(reached);
-  }
-
-  #unitsTaken(reached: LimitReached | undefined): void {
-    if (reached === undefined) this.#claimAnswer();
-    else this.refuse(limitProblem(this.context, reached));
-  }
-
-  #start(prepared: PreparedCall): void {
-    this.run(prepared, this.#callContext());
-  }
-
-  #claimAnswer(): void {
-    const body = this.#body;
-    const prepared = this.#prepared;
-    if (this.#finished || body === undefined || prepared === undefined) return;
-    const kept = this.replay === undefined ? undefined : keptCall(this.context, prepared, body);
-    if (kept === undefined) this.#enter();
-    else if (kept.ok) this.#waitForAnswer(kept.value);
-    else this.fail(kept.failure);
-  }
-
-  #waitForAnswer(kept: KeptCall): void {
-    this.#kept = kept;
-    const remainingMs = () => (this.#finished ? 0 : this.timeoutMs - this.context.elapsedMs);
-    this.#stepAfter(kept.claim(remainingMs, this.timeoutMs), this.#claimed.bind(this, kept));
-  }
-
-  #claimed(kept: KeptCall, outcome: ClaimOutcome): void {
-    this.context.more = kept.headers;
-    const prepared = this.#prepared;
-    if (outcome.kind === 'run') this.#enter();
-    else if (outcome.kind === 'refused') this.refuse(outcome.problem);
-    else if (outcome.answer.kind === 'problem') this.refuse(outcome.answer.problem);
-    else if (prepared !== undefined) this.replay?.(outcome.answer, prepared);
-  }
-
-  #enter(): void {
-    const prepared = this.#prepared;
-    if (this.#finished || prepared === undefined) return;
-    const { admission, config } = this.context.services;
-    if (prepared.decidesUpstream === true) this.caller = this.context.network;
-    this.#entered = true;
-    const refusal = admission.enter(this);
-    if (refusal !== undefined) {
-      this.#entered = false;
-      this.fail(refusal === 'full' ? OVERLOADED : shareUsed(admission.callerPlaces, config.callerShare));
-    } else if (!this.#hasSlot) {
-      this.#queuedAt = performance.now();
-      this.#waiting = setTimeout(() => this.#waitedTooLong(), this.timeoutMs - this.context.elapsedMs);
-    }
-  }
-
-  #waitedTooLong(): void {
-    const message = 'The server is busy: the call waited for a slot until its time was over.';
-    this.fail({ code: 'timeout', message, timer: 'total', afterMs: Math.round(this.timeoutMs) });
-  }
-
-  /** The wait for a slot counts towards the deadline. */
-  #callContext(): CallContext {
-    const deadlineMs = Math.max(1, this.timeoutMs - this.context.elapsedMs);
-    const { requestId, trace } = this.context;
-    if (trace?.recordsContents === true) trace.mask(this.mask.text());
-    return { requestId, cancellation: this.cancellation, deadlineMs, observer: trace };
+    const { queued } = this.state;
+    if (queued === undefined) return;
+    this.state.queued = undefined;
+    clearTimeout(queued.timer);
+    this.waits.queue = performance.now() - queued.at;
+    this.context.trace?.queued(queued.at);
   }
 
   #aborted(): void {
-    if (this.#finished) return;
+    if (this.finished) return;
     this.cancellation.cancel('the caller left');
     this.left();
     const of = problemOf({ code: 'cancelled', message: 'the caller left' });
@@ -383,12 +304,131 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   }
 }
 
-function shareUsed(places: number, share: number): Failure {
-  const limit = `${places} (--caller-share ${Number((share * 100).toFixed(2))}%)`;
-  const message = `Calls from your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
-  return { code: 'overloaded', message, retryAfterSeconds: 1 };
+function checkHead({ context, functionName }: FunctionRequest): StepOutcome {
+  const { caller, request, services } = context;
+  if (caller?.mayCall(functionName) === false) return forbidden(caller, functionName, services.runtime);
+  if (!services.runtime.has(functionName)) return unknownFunctionProblem(caller, functionName, services.runtime);
+  return mediaTypeProblem(request);
 }
 
-function tooLarge(limit: number): Problem {
-  return problem('payload_too_large', `The body is larger than ${limit} bytes.`, { limit });
+function readBody(request: FunctionRequest): StepOutcome {
+  const { context } = request;
+  context.request.readBody(context.services.config.maxBodyBytes, request.proceed.bind(request));
+  return 'later';
+}
+
+function parseBody({ context, functionName, state, waits }: FunctionRequest): StepOutcome {
+  const { arrived } = state;
+  const { services } = context;
+  state.arrived = undefined;
+  switch (arrived?.kind) {
+    case undefined:
+    case 'aborted':
+      return 'later';
+    case 'timeout':
+      return lateBodyProblem();
+    case 'too-large':
+      return tooLarge(services.config.maxBodyBytes);
+    case 'overloaded':
+      return problemOf(arrived.limit === 'caller' ? TOO_MANY_BODIES : OVERLOADED);
+    case 'body': {
+      waits.body = context.elapsedMs;
+      services.onBody(functionName, arrived.bytes.length);
+      const body = readJson(arrived.bytes);
+      if (!body.ok) return body.failure;
+      state.body = body.value;
+      return undefined;
+    }
+  }
+}
+
+/** The first call of a function in this worker waits for its validators, and a call with a `type_builder` for its types. */
+function loadTypes(request: FunctionRequest): ReturnType<Step> {
+  const { context, functionName, state } = request;
+  const types = context.services.runtime.load(functionName, bodyOf(request).value, context);
+  if (types instanceof Promise)
+    return types.then((loaded) => {
+      state.types = loaded;
+      return undefined;
+    });
+  state.types = types;
+  return undefined;
+}
+
+function prepare(request: FunctionRequest): StepOutcome {
+  const { state } = request;
+  const prepared = request.prepare(bodyOf(request), state.types);
+  if (!prepared.ok) return problemOf(prepared.failure);
+  state.prepared = prepared.value;
+  return undefined;
+}
+
+function waitUntilAlone(request: FunctionRequest): StepOutcome {
+  return request.context.response.whenAlone(request) ? undefined : 'later';
+}
+
+/** A limited caller needs units for the call. */
+function takeUnits(request: FunctionRequest): ReturnType<Step> {
+  const { context, functionName, state } = request;
+  const { limits, services } = context;
+  if (limits === undefined || services.limiter === undefined) return undefined;
+  state.units = services.limiter.reservation(limits, functionName, bodyOf(request).text.length);
+  const reached = services.limiter.take(state.units);
+  return reached instanceof Promise ? reached.then((late) => overLimit(request, late)) : overLimit(request, reached);
+}
+
+function overLimit({ context, finished }: FunctionRequest, reached: LimitReached | undefined): Problem | undefined {
+  return reached === undefined || finished ? undefined : limitProblem(context, reached);
+}
+
+function claimAnswer(request: FunctionRequest): ReturnType<Step> {
+  const { context, state, timeoutMs } = request;
+  if (request.replay === undefined) return undefined;
+  const claimed = keptCall(context, preparedOf(request), bodyOf(request));
+  if (claimed === undefined) return undefined;
+  if (!claimed.ok) return problemOf(claimed.failure);
+  const kept = claimed.value;
+  state.kept = kept;
+  const remainingMs = (): number => (request.finished ? 0 : timeoutMs - context.elapsedMs);
+  return kept.claim(remainingMs, timeoutMs).then((outcome) => answerKept(request, kept, outcome));
+}
+
+function answerKept(request: FunctionRequest, kept: KeptCall, outcome: ClaimOutcome): Problem | undefined {
+  if (request.finished) return undefined;
+  request.context.more = kept.headers;
+  if (outcome.kind === 'run') return undefined;
+  if (outcome.kind === 'refused') return outcome.problem;
+  if (outcome.answer.kind === 'problem') return outcome.answer.problem;
+  request.replay?.(outcome.answer, preparedOf(request));
+  return undefined;
+}
+
+function admit(request: FunctionRequest): StepOutcome {
+  const { context, state } = request;
+  const { admission, config } = context.services;
+  if (preparedOf(request).decidesUpstream === true) request.caller = context.network;
+  state.place = 'entered';
+  const refusal = admission.enter(request);
+  if (refusal !== undefined) {
+    state.place = 'none';
+    return problemOf(refusal === 'full' ? OVERLOADED : shareUsed(admission.callerPlaces, config.callerShare));
+  }
+  if (hasSlot(request)) return undefined;
+  request.startWait();
+  return 'later';
+}
+
+/** The admission can give the slot while the request enters. */
+function hasSlot({ state }: FunctionRequest): boolean {
+  return state.place === 'slot';
+}
+
+function bodyOf({ state }: FunctionRequest): JsonBody {
+  invariant(state.body !== undefined, 'the body is parsed');
+  return state.body;
+}
+
+function preparedOf({ state }: FunctionRequest): PreparedCall {
+  invariant(state.prepared !== undefined, 'the call is prepared');
+  return state.prepared;
 }

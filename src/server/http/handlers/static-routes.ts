@@ -1,11 +1,10 @@
 import { statusFields, type ServerState } from '../../server-state.ts';
 import type { HttpServices } from '../http-services.ts';
-import type { JsonDocument } from '../json-document.ts';
 import type { MetricsFormat } from '../../protocol.ts';
 import { INTERNAL_PROBLEM, problemOf } from '../problem.ts';
 import { unauthorized, type RequestContext } from '../request-context.ts';
 import { chooseEncoding, JSON_TYPE, type ContentEncoding, type HeaderList } from '../response-head.ts';
-import type { StaticAsset } from '../static-asset.ts';
+import type { JsonDocument, StaticAsset } from '../static-asset.ts';
 
 /** The answer to GET and HEAD at a path. An `open` page needs no key. */
 interface Page {

@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import type { DefinitionProblem } from '../../../schema/definition-problem.ts';
 import type { PlaygroundDocument } from '../../../schema/playground-document.ts';
-import type { Caller } from '../caller.ts';
-import { jsonDocument, type JsonDocument } from '../json-document.ts';
-import { loadPage, type StaticAsset } from '../static-asset.ts';
+import type { Caller } from '../auth.ts';
+import { jsonDocument, loadPage, type JsonDocument, type StaticAsset } from '../static-asset.ts';
 import { VisibleDocuments, visiblePlayground } from '../visible-program.ts';
 
 /** The page of the playground and the description of the program that it shows. */

@@ -1,5 +1,5 @@
-import type { BodyBudget, BodyBudgetLimit } from '../body-budget.ts';
-import { networkOf } from '../peer-address.ts';
+import type { BodyBudget, BodyBudgetLimit } from '../../admission.ts';
+import { networkOf } from '../local-caller.ts';
 import type { BodyOutcome, HttpRequest, TransportOptions } from '../transport.ts';
 
 /**
@@ -64,13 +64,14 @@ export class BodyReader {
     if (!isLast) return 'more';
     this.complete = true;
     // A single chunk is not copied: the listener decodes it before it returns.
-    this.#report({ kind: 'body', bytes: this.#chunks.length === 1 ? (this.#chunks[0] ?? EMPTY) : this.#joined() });
+    const bytes = this.#chunks.length === 1 ? (this.#chunks[0] ?? EMPTY) : Buffer.concat(this.#chunks, this.#size);
+    this.#close()?.({ kind: 'body', bytes });
     return 'complete';
   }
 
   aborted(): void {
     this.complete = true;
-    this.#report({ kind: 'aborted' });
+    this.#close()?.({ kind: 'aborted' });
   }
 
   /** True when the client is too slow. */
@@ -81,7 +82,7 @@ export class BodyReader {
   /** Expects no more bytes: the answer can leave without them. */
   timeOut(): void {
     this.complete = true;
-    this.#report({ kind: 'timeout' });
+    this.#close()?.({ kind: 'timeout' });
   }
 
   /** Returns the limit that the unfinished bodies have reached, if any. */
@@ -100,21 +101,18 @@ export class BodyReader {
 
   #discard(outcome: BodyOutcome, isLast: boolean): BodyProgress {
     if (isLast) this.complete = true;
-    this.#report(outcome);
+    this.#close()?.(outcome);
     if (isLast) return 'complete';
     return this.#size > this.#limit + this.#discardLimit ? 'overflow' : 'more';
   }
 
-  #joined(): Uint8Array {
-    return Buffer.concat(this.#chunks, this.#size);
-  }
-
-  #report(outcome: BodyOutcome): void {
+  /** Gives the bytes back to the budget, and returns the listener, which is called once. */
+  #close(): BodyListener | undefined {
     const listener = this.#listener;
     this.#listener = undefined;
     this.#chunks = [];
     if (this.#caller !== undefined) this.#budget.give(this.#caller, this.#held);
     this.#held = 0;
-    listener?.(outcome);
+    return listener;
   }
 }

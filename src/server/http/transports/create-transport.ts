@@ -1,4 +1,4 @@
-import { openFileLimit } from '../../open-files.ts';
+import { openFileLimit } from '../../node-process.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 import { NodeTransport } from './node-transport.ts';
 import { UwsTransport } from './uws-transport.ts';

@@ -1,7 +1,7 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { addressOf, isLoopbackAddress } from '../peer-address.ts';
+import { addressOf, isLoopbackAddress } from '../local-caller.ts';
 import { INTERNAL_PROBLEM, type Problem } from '../problem.ts';
-import { hasNoContent, headerValue, statusLine, type HeaderList } from '../response-head.ts';
+import { hasNoContent, type HeaderList, headerValue, statusLine } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
 import type {
   Answer,
@@ -14,9 +14,7 @@ import type {
 } from '../transport.ts';
 import { BodyReader } from './body-reader.ts';
 import { Framing } from './framing.ts';
-import { TransportState } from './transport-state.ts';
-import type { UnreadAnswer } from './unread-answers.ts';
-import { UwsWriter } from './uws-writer.ts';
+import { TransportState, type UnreadAnswer } from './transport-state.ts';
 
 /** The timeout that clients see; uWebSockets.js closes idle connections after 8 to 12 seconds. */
 const KEEP_ALIVE = ['Keep-Alive', 'timeout=5'] as const;
@@ -202,10 +200,11 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     this.#native.close();
   }
 
-  whenAlone(request: LoneRequest): void {
-    if (this.#closed) return;
-    if (this.#state.clock.passed(this.#turn, this)) request.alone();
-    else this.#lone = request;
+  whenAlone(request: LoneRequest): boolean {
+    if (this.#closed) return false;
+    if (this.#state.clock.passed(this.#turn, this)) return true;
+    this.#lone = request;
+    return false;
   }
 
   nextTurn(): void {
@@ -213,7 +212,7 @@ export class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnsw
     if (!this.#state.clock.passed(this.#turn, this)) return;
     const lone = this.#lone;
     this.#lone = undefined;
-    lone?.alone();
+    lone?.proceed();
     if (this.#closed) return;
     if (this.#writer !== undefined) this.#writer.open();
     else if (this.#answer !== undefined) this.#writeAnswer();
@@ -397,4 +396,117 @@ function readHeaders(request: NativeRequest, framing: Framing): void {
 
 function takeHeader(name: string, value: string): void {
   headersOf?.take(name, value);
+}
+
+/** More than this in one write, or two writes in one cork, can lose bytes in uWebSockets.js (its buffer has 16 KB). */
+const MAX_WRITE_BYTES = 15_000;
+
+/** This many UTF-16 units fit into one write, whatever they encode to. */
+const SURELY_FITS = MAX_WRITE_BYTES / 3;
+
+/** The body of a streamed answer: writes chunks in order, as fast as the client accepts them. */
+export class UwsWriter {
+  readonly #native: NativeResponse;
+  readonly #filler: string;
+  #writeHead: (() => void) | undefined;
+  #queue: Array<string | Uint8Array> = [];
+  #opened = false;
+  #blocked = false;
+  #ended: (() => void) | undefined;
+  #isLastAnswer = false;
+  #finished = false;
+  drainListener: ((empty: boolean) => void) | undefined;
+
+  /** `filler` is text that readers ignore between two writes: sending it pushes what the library still holds. */
+  constructor(native: NativeResponse, filler: string, writeHead: () => void) {
+    this.#native = native;
+    this.#filler = filler;
+    this.#writeHead = writeHead;
+    // From the start: otherwise the library's write timer cuts the stream 10 seconds after one moment of back-pressure.
+    native.onWritable(() => this.#onWritable());
+  }
+
+  /** Sends the status line, the headers and everything written so far. */
+  open(): void {
+    this.#opened = true;
+    this.#pump();
+  }
+
+  write(chunk: string): boolean {
+    if (chunk.length <= SURELY_FITS) this.#queue.push(chunk);
+    else splitBytes(Buffer.from(chunk), this.#queue);
+    return this.#pump();
+  }
+
+  /**
+   * Calls `done` once the library has everything: the response must not be used after that. `isLastAnswer`: the connection reads
+   * nothing more.
+   */
+  end(isLastAnswer: boolean, done: () => void): void {
+    this.#isLastAnswer = isLastAnswer;
+    this.#ended ??= done;
+    this.#pump();
+  }
+
+  /**
+   * Restarts the library's write timer, as each write does: adds one chunk to its buffer. Call it every few seconds and not more
+   * often, because the buffer grows by that chunk.
+   */
+  keepWaiting(): void {
+    if (!this.#blocked || this.#finished) return;
+    this.#writeNext(this.#queue.shift() ?? this.#filler);
+    if (!this.#blocked) this.#drained();
+  }
+
+  #pump(): boolean {
+    if (!this.#opened) return true;
+    while (!this.#blocked && this.#queue.length > 0) this.#writeNext(this.#queue.shift() ?? '');
+    if (this.#ended !== undefined && this.#queue.length === 0) this.#finish(this.#ended);
+    return !this.#blocked;
+  }
+
+  #writeNext(chunk: string | Uint8Array): void {
+    this.#native.cork(() => {
+      this.#sendHead();
+      this.#blocked = !this.#native.write(chunk);
+    });
+  }
+
+  #finish(done: () => void): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#native.cork(() => {
+      this.#sendHead();
+      // The client closes the connection, or the library does after 8 to 12 seconds. Until then, no further request can run.
+      if (this.#isLastAnswer) this.#native.pause();
+      // Never with closeConnection: after a write it corrupts the chunked body.
+      this.#native.end();
+    });
+    done();
+  }
+
+  #sendHead(): void {
+    const writeHead = this.#writeHead;
+    this.#writeHead = undefined;
+    writeHead?.();
+  }
+
+  /** The client accepted data. Only another write pushes what the library still holds. */
+  #onWritable(): boolean {
+    this.#blocked = false;
+    if (this.#queue.length === 0) this.#queue.push(this.#filler);
+    this.#drained();
+    return true;
+  }
+
+  #drained(): void {
+    this.#pump();
+    if (!this.#finished) this.drainListener?.(!this.#blocked);
+  }
+}
+
+function splitBytes(bytes: Uint8Array, into: Array<string | Uint8Array>): void {
+  for (let from = 0; from < bytes.length; from += MAX_WRITE_BYTES) {
+    into.push(bytes.subarray(from, from + MAX_WRITE_BYTES));
+  }
 }

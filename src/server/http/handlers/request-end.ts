@@ -1,5 +1,6 @@
 import type { KeptAnswerFields } from '../../../logging/request-log.ts';
 import type { RequestSecrets } from '../../../logging/request-secrets.ts';
+import type { Usage } from '../../../policy/limiter.ts';
 import type { CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { Problem } from '../problem.ts';
 import type { JsonBody } from '../read-json.ts';
@@ -74,4 +75,16 @@ export function logRequest(context: RequestContext, ended: EndedRequest): void {
     rawReply: report?.rawReply,
     failedAttempts: failedAttempts(report),
   });
+}
+
+/** Returns the usage of a call that ended, or undefined if it called no model. A number that the provider did not report is undefined. */
+export function usageOf(report: CallReport | undefined): Usage | undefined {
+  // The caller left while the call ran.
+  if (report === undefined) return { tokens: undefined, cost: undefined };
+  const { attempts, cost, usage } = report;
+  if (attempts.length === 0) return undefined;
+  const { inputTokens, outputTokens } = usage;
+  const tokens =
+    inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
+  return { tokens, cost };
 }

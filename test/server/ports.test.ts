@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { claimPort, isHeldByThisUser, lockFile } from '../../src/server/claim-port.ts';
+import { claimPort, isHeldByThisUser, lockFile } from '../../src/server/ports.ts';
 
 it.each(['linux', 'darwin'] as const)(
   'on %s it chooses a port for 0, and holds it against a second svc',

@@ -5,7 +5,7 @@ import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../src/schema/definition-index.ts';
+import { indexDefinitions } from '../src/schema/program.ts';
 import { bareValue } from './bare-value.ts';
 import { ACCEPTED_DIFFERENCES, ACCEPTED_STREAM_DIFFERENCES } from './conformance-differences.ts';
 

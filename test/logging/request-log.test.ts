@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { countSteps } from '../support/count-steps.ts';
-import { OPTIONS_KEYS } from '../../src/base/options-keys.ts';
+import { OPTIONS_KEYS } from '../../src/base/json.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createLogger } from '../../src/logging/create-logger.ts';
 import { Redactor } from '../../src/logging/redactor.ts';

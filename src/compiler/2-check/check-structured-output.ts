@@ -1,5 +1,5 @@
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import { structuresOf, type StructuredClient } from '../../schema/structured-clients.ts';
+import type { DefinitionIndex } from '../../schema/program.ts';
+import { structuresOf, type StructuredClient } from '../../schema/structured-output.ts';
 import type { CheckContext } from './check-context.ts';
 
 /**

@@ -1,9 +1,7 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Span } from '../../diagnostics/span.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType, TemplateStringType } from '../../schema/function.ts';
-import { isAlwaysStructured, type StructuredClient } from '../../schema/structured-clients.ts';
-import type { Definitions } from '../../schema/program.ts';
+import type { DefinitionIndex, FunctionType, TemplateStringType, Definitions } from '../../schema/program.ts';
+import { isAlwaysStructured, type StructuredClient } from '../../schema/structured-output.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
 import type { FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';

@@ -1,8 +1,5 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
-import type { Definitions } from '../../schema/program.ts';
-import type { TestType } from '../../schema/test.ts';
+import { indexDefinitions, type FunctionType, type Definitions, type TestType } from '../../schema/program.ts';
 import type { CheckContext } from './check-context.ts';
 import { checkCondition, distinct } from './check-templates.ts';
 import { checkedValueRule } from './template-rules/checked-value-rule.ts';

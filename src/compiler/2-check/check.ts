@@ -1,12 +1,10 @@
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { Definitions } from '../../schema/program.ts';
-import type { TestType } from '../../schema/test.ts';
+import { type Definitions, type TestType, indexDefinitions } from '../../schema/program.ts';
 import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { lenient } from '../1-parse/lenient.ts';
 import { CheckContext, type Rule } from './check-context.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import { structuredClients } from '../../schema/structured-clients.ts';
+import { structuredClients } from '../../schema/structured-output.ts';
 import { checkStructuredOutput } from './check-structured-output.ts';
 import { checkTemplates } from './check-templates.ts';
 import { checkTestConditions } from './check-test-conditions.ts';

@@ -1,5 +1,4 @@
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
-import { isJsonObject, ownValue } from '../../base/json.ts';
+import { OPTIONS_KEYS, isJsonObject, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { TypeSource } from '../../schema/type-extension.ts';

@@ -1,5 +1,5 @@
-import type { CompileCondition } from '../../schema/compile-condition.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { CompileCondition } from '../../schema/constraint.ts';
+import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 import { coerceReply, coerceShortReply, parseOutcome } from './coerce-reply.ts';
 import { compilePlan } from './coercion/compile-plan.ts';

@@ -1,4 +1,4 @@
-import { setNewest } from '../../base/set-newest.ts';
+import { setNewest } from '../../base/bounded-cache.ts';
 import type { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import { CallerShares } from '../caller-shares.ts';
 import type { Drainable } from './drainable.ts';

@@ -35,7 +35,7 @@ function connect(provider: Provider, given: Readonly<Record<string, JsonValue>>)
   expect(violations).toEqual([]);
   const url = description.http?.url(values) ?? '';
   const options = toClientOptions(values as OptionValues<typeof COMMON_OPTIONS>, body);
-  const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url });
+  const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url, format: undefined });
   if (connection === undefined) throw new Error('no provider');
   return { url, connection };
 }

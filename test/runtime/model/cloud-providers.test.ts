@@ -1,8 +1,8 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { AwsEventReader } from '../../../src/runtime/model/http/aws-event-reader.ts';
-import { AwsSigner } from '../../../src/runtime/model/providers/aws-signer.ts';
+import { AwsEventReader } from '../../../src/runtime/model/providers/aws-bedrock.ts';
+import { AwsSigner } from '../../../src/runtime/model/providers/aws-credentials.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { awsEvent } from '../../support/aws-event-frame.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import { canRetry } from '../../../src/runtime/model/strategies/retry.ts';
+import { canRetry } from '../../../src/runtime/model/strategies/run-plan.ts';
 import { COMMON_OPTIONS, HTTP_SETTINGS } from '../../../src/schema/providers/common-options.ts';
 import type { OptionDescription, OptionTable } from '../../../src/schema/providers/option-shapes.ts';
 import type { SchemaLimits } from '../../../src/schema/providers/structured-output.ts';

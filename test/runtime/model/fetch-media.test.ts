@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import { INLINED_MEDIA_BYTES } from '../../../src/runtime/model/http/connection-pools.ts';
-import { fetchMedia } from '../../../src/runtime/model/http/fetch-media.ts';
+import { fetchMedia } from '../../../src/runtime/model/inline-media.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';

@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { ReadClock } from '../../../src/runtime/model/http/read-clock.ts';
+import { ReadClock } from '../../../src/runtime/model/http/exchange-clock.ts';
 
 test('a window ends after some ticks without input', async () => {
   const clock = new ReadClock();

@@ -1,6 +1,11 @@
 import { resolveValue, variablesIn } from '../../../schema/client.ts';
-import type { FunctionExample, FunctionType, ParameterType, TemplateStringType } from '../../../schema/function.ts';
-import type { Definitions } from '../../../schema/program.ts';
+import type {
+  FunctionExample,
+  FunctionType,
+  ParameterType,
+  TemplateStringType,
+  Definitions,
+} from '../../../schema/program.ts';
 import type { Template } from '../../../schema/template.ts';
 import type { ClassType, EnumType, EnumValueType, FieldType } from '../../../schema/type.ts';
 import type {

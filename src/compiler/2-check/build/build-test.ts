@@ -1,4 +1,4 @@
-import type { TestType } from '../../../schema/test.ts';
+import type { TestType } from '../../../schema/program.ts';
 import type { AttributeNode, EntryNode, TestNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext } from '../check-context.ts';
 import { entryValue, isConstraint, isReadable, lastEntries } from '../node-values.ts';

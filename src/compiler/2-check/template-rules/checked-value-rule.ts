@@ -1,5 +1,5 @@
 import { memberOfChecked } from '../../../diagnostics/catalogue/template.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../../schema/program.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';

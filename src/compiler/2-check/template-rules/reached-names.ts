@@ -1,4 +1,4 @@
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../../schema/program.ts';
 import type { Expression, FilterCall, Statement, Template } from '../../../schema/template.ts';
 import { operandsOf } from './template-walker.ts';
 

@@ -1,5 +1,4 @@
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
-import type { TemplateStringType } from '../../../schema/function.ts';
+import type { DefinitionIndex, TemplateStringType } from '../../../schema/program.ts';
 import type { Macro } from '../../../schema/template.ts';
 import type { EnumType, Type } from '../../../schema/type.ts';
 

@@ -1,10 +1,9 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { DefinitionIndex, ParameterType } from '../../../schema/program.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { StaticValue } from './static-value.ts';
 import type { ExpressionPlace } from './undefined-effect.ts';
-import type { ParameterType } from '../../../schema/function.ts';
 import type { Type } from '../../../schema/type.ts';
 
 /** A rule for expressions in templates and constraints. It sees each expression after its operands. */

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../../schema/program.ts';
 import { isFunctionName } from '../../../schema/template-vocabulary.ts';
 import type {
   Arguments,

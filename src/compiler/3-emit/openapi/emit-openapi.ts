@@ -1,5 +1,5 @@
 import { compareText, type JsonObject } from '../../../base/json.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../../schema/program.ts';
 import { choice, objectSchema } from '../../../schema/json-schema.ts';
 import type { CompileOptions } from '../../compile-options.ts';
 import { ComponentSchemas } from './component-schemas.ts';

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../base/json.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
-import type { FunctionExample, FunctionType } from '../../../schema/function.ts';
+import type { DefinitionIndex, FunctionExample, FunctionType } from '../../../schema/program.ts';
 import { NameAllocator } from './name-allocator.ts';
 import { shortenArguments, type Limits } from './shorten-arguments.ts';
 

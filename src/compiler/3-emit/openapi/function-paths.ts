@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
-import type { FunctionType } from '../../../schema/function.ts';
+import type { FunctionType } from '../../../schema/program.ts';
 import { anyOf, closed, described, joined, objectSchema } from '../../../schema/json-schema.ts';
 import type { ComponentSchemas } from './component-schemas.ts';
 import type { Examples } from './examples.ts';

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
-import type { FunctionType } from '../../../schema/function.ts';
+import type { DefinitionIndex, FunctionType } from '../../../schema/program.ts';
 import { acceptsNull } from '../../../schema/type-graph.ts';
 import type { Type } from '../../../schema/type.ts';
 

@@ -3,7 +3,7 @@ import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup } from './address-guard.ts';
 import type { AddressFinder, AddressGuard } from './address-guard.ts';
 import { Connector } from './connector.ts';
-import { Http1Pools } from './http1-pools.ts';
+import { Http1Pools } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import type { ConnectionCounts, OriginPool } from './origin-pool.ts';
 import { proxyFor } from './proxy.ts';

@@ -5,7 +5,7 @@ import { errorCodeName, isPlainEnd, loadHttp2 } from './http2-session.ts';
 import type { Http2Session } from './http2-session.ts';
 import { LINGER_BYTES, LINGER_MS } from './origin-pool.ts';
 import type { HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
-import type { ReadClock } from './read-clock.ts';
+import type { ReadClock } from './exchange-clock.ts';
 import { connectionFailure } from './upstream-failure.ts';
 import type { UpstreamFailure } from './upstream-failure.ts';
 

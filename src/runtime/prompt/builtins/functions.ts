@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { type FunctionName, FUNCTIONS } from '../../../schema/template-vocabulary.ts';
 import { orderArguments } from '../compile/bind-arguments.ts';
-import { TemplateFault } from '../template-fault.ts';
+import { TemplateFault, type Work } from '../rendering.ts';
 import { EnumValue } from '../values/argument-values.ts';
 import type { PromptOutput } from '../values/output.ts';
 import { plainTextOf, printEntries } from '../values/print-value.ts';
@@ -15,8 +15,7 @@ import {
   Special,
   type Value,
 } from '../values/value.ts';
-import type { Work } from '../values/work.ts';
-import { type Data, dataOf } from './to-json.ts';
+import { type Data, dataOf } from '../values/write-number.ts';
 
 /** The largest list that `range` makes. */
 const MAX_RANGE = 100_000;

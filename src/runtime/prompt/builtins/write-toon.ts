@@ -1,7 +1,6 @@
 import { trimWhiteSpace } from '../../../base/white-space.ts';
 import type { Float } from '../values/value.ts';
-import { formatNumber } from '../values/write-number.ts';
-import { isEntries, isItems, type Data } from './to-json.ts';
+import { formatNumber, isEntries, isItems, type Data } from '../values/write-number.ts';
 
 export interface ToonOptions {
   /** Spaces for each level. */

@@ -1,6 +1,5 @@
-import { TemplateFault } from '../template-fault.ts';
+import { TemplateFault, type Work } from '../rendering.ts';
 import type { Fragment, PromptOutput } from './output.ts';
-import type { Work } from './work.ts';
 
 /**
  * A value in a template: `undefined` (absent), `null` (none), booleans, strings, lists (arrays), mappings (a Map, or a plain object

@@ -1,7 +1,5 @@
 import type { Result } from '../base/result.ts';
 import type { Expression } from './template.ts';
-import type { DefinitionIndex } from './program.ts';
-import type { Type } from './type.ts';
 
 /** `@assert(label?, {{ … }})` fails the value; `@check(label, {{ … }})` only reports. `this` is the value. */
 export interface Constraint {
@@ -18,15 +16,3 @@ export interface Constraint {
  * why the evaluation failed.
  */
 export type Condition = (self: unknown) => Result<boolean, string>;
-
-/** The type that a constraint applies to, and the definitions that contain its classes, enums and aliases. */
-export interface ConstrainedType {
-  readonly type: Type;
-  readonly definitions: DefinitionIndex;
-}
-
-/**
- * Compiles the expression of a constraint, for values of this type. The rooms that check constraints receive it from
- * `runtime/call`.
- */
-export type CompileCondition = (expression: Expression, of: ConstrainedType) => Condition;

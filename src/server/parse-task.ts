@@ -6,7 +6,7 @@ import { StepBudget } from '../runtime/reply/coercion/step-budget.ts';
 import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
 import { BoundedCache } from '../base/bounded-cache.ts';
 import { type SentExtension, compileCountedCondition } from '../runtime/call/call-types.ts';
-import type { CompileCondition } from '../schema/constraint.ts';
+import type { CompileCondition } from '../schema/compile-condition.ts';
 import { indexDefinitions, type DefinitionIndex, type Program } from '../schema/program.ts';
 import { extendDefinitions, type TypeExtension } from '../schema/type-extension.ts';
 

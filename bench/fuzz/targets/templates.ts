@@ -1,7 +1,7 @@
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { createPromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
-import { MAX_TEXT } from '../../../src/runtime/prompt/rendering.ts';
+import { MAX_TEXT } from '../../../src/runtime/prompt/values/work.ts';
 import type { Program } from '../../../src/schema/program.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { RUNAWAY_TEMPLATES } from '../../../test/runtime/prompt/runaway-templates.ts';

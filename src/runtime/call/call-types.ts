@@ -5,9 +5,9 @@ import { createArgumentChecker, type ArgumentChecker } from '../arguments/check-
 import { FunctionValidators, loadValidators, type ArgumentValidators } from '../arguments/load-validators.ts';
 import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import { FunctionReplies } from './function-replies.ts';
-import type { CompileCondition } from '../../schema/constraint.ts';
+import type { CompileCondition } from '../../schema/compile-condition.ts';
 import { compileChargedCondition } from '../prompt/compile-condition.ts';
-import { TemplateFault } from '../prompt/rendering.ts';
+import { TemplateFault } from '../prompt/template-fault.ts';
 import { spend } from '../reply/coercion/step-budget.ts';
 
 /** The types that calls of one function use. */

@@ -352,7 +352,7 @@ function isCredential(name: string, value: JsonValue): boolean {
  */
 export function literalCredential({ provider, options }: ClientType): string | undefined {
   const table = PROVIDER_DESCRIPTIONS[provider].options;
-  return first(options, ({ key, value }) =>
+  return firstFound(options, ({ key, value }) =>
     literalIn(value, key, holdsCredentials(table, key) ? 'every' : literalsUnder(key)),
   );
 }
@@ -382,15 +382,15 @@ function literalIn(value: OptionValue, path: string, literals: Literals): string
     case 'scalar':
       return literals !== 'none' && typeof value.value === 'string' && value.value !== '' ? path : undefined;
     case 'list':
-      return first(value.items, (item, index) => literalIn(item, `${path}[${index}]`, literals));
+      return firstFound(value.items, (item, index) => literalIn(item, `${path}[${index}]`, literals));
     case 'map':
-      return first(value.entries, ({ key, value: member }: OptionEntry) =>
+      return firstFound(value.entries, ({ key, value: member }: OptionEntry) =>
         literalIn(member, `${path}.${key}`, literals === 'every' ? 'every' : literalsUnder(key)),
       );
   }
 }
 
-function first<Item>(
+function firstFound<Item>(
   items: readonly Item[],
   find: (item: Item, index: number) => string | undefined,
 ): string | undefined {

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { ConstrainedType, Condition } from '../../schema/constraint.ts';
+import type { ConstrainedType } from '../../schema/compile-condition.ts';
+import type { Condition } from '../../schema/constraint.ts';
 import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
 import { isFunctionName } from '../../schema/template-vocabulary.ts';
 import type { Expression } from '../../schema/template.ts';
@@ -8,7 +9,8 @@ import { TEMPLATE_FUNCTIONS } from './builtins/functions.ts';
 import { compileExpression } from './compile/compile-expression.ts';
 import { SlotScope } from './compile/slot-scope.ts';
 import { type ConvertFloats, declaredFloats } from './convert-argument.ts';
-import { type Evaluate, Frame, Rendering, UNSET, templateReason } from './rendering.ts';
+import { type Evaluate, Frame, Rendering, UNSET } from './rendering.ts';
+import { templateReason } from './template-fault.ts';
 import { EnumNamespace } from './values/argument-values.ts';
 import { isTrue, type Value } from './values/value.ts';
 

@@ -15,7 +15,7 @@ import {
 } from './values/argument-values.ts';
 import { ArgumentList, Float, type Value } from './values/value.ts';
 import { leadingTo, namesIn, partsOf, withInside } from '../../schema/type-graph.ts';
-import type { Work } from './rendering.ts';
+import type { Work } from './values/work.ts';
 
 /** Makes converters by type. The fields of a class are converted on first use, so that classes can be recursive. */
 export class ArgumentConverter {

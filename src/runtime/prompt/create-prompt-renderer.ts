@@ -18,7 +18,8 @@ import { SlotScope } from './compile/slot-scope.ts';
 import { ArgumentConverter } from './convert-argument.ts';
 import { OutputFormatValue } from './output-format/describe-output.ts';
 import { OutputDefinitions } from './output-format/reachable-types.ts';
-import { type Evaluate, type Execute, Frame, Rendering, UNSET, templateReason } from './rendering.ts';
+import { type Evaluate, type Execute, Frame, Rendering, UNSET } from './rendering.ts';
+import { templateReason } from './template-fault.ts';
 import type { Convert } from './values/argument-values.ts';
 import type { Value } from './values/value.ts';
 

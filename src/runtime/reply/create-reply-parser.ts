@@ -1,4 +1,4 @@
-import type { CompileCondition } from '../../schema/constraint.ts';
+import type { CompileCondition } from '../../schema/compile-condition.ts';
 import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 import { coerceReply, coerceShortReply, parseOutcome } from './coerce-reply.ts';

@@ -1,5 +1,5 @@
 import { err, ok } from '../../base/result.ts';
-import type { CompileCondition } from '../../schema/constraint.ts';
+import type { CompileCondition } from '../../schema/compile-condition.ts';
 import type { DefinitionIndex } from '../../schema/program.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import type { Violation } from '../../schema/violation.ts';

@@ -13,7 +13,8 @@ import {
   type SentRequest,
   type ConnectionCounts,
 } from './origin-pool.ts';
-import { ConnectionAttempts, type Connector } from './connector.ts';
+import { ConnectionAttempts } from './connection-attempts.ts';
+import type { Connector } from './connector.ts';
 import { ReadClock } from './exchange-clock.ts';
 import { connectionFailure } from './upstream-failure.ts';
 

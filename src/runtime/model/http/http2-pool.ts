@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { ConnectionAttempts, NO_ONE_WAITS, type Connector } from './connector.ts';
+import { ConnectionAttempts, NO_ONE_WAITS } from './connection-attempts.ts';
+import type { Connector } from './connector.ts';
 import type { Http1Pools } from './http1-pool.ts';
 import { Http2Request } from './http2-request.ts';
 import type { Http2RequestOwner } from './http2-request.ts';

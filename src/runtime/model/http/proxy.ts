@@ -1,7 +1,7 @@
 import { BlockList, connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 import { addressKind, type Endpoint, endpointOf, withoutBrackets } from './address-guard.ts';
-import { type Connected, type ConnectionAttempts, whenOpen } from './connector.ts';
+import { type Connected, type ConnectionAttempts, whenOpen } from './connection-attempts.ts';
 
 interface Tunnel {
   readonly proxy: URL;

@@ -2,22 +2,16 @@ import * as lists from './list-filters.ts';
 import * as texts from './text-filters.ts';
 import { type FilterName, FILTERS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import { orderArguments } from '../compile/bind-arguments.ts';
-import { TemplateFault, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Work } from '../values/work.ts';
 import { itemsOf, lengthOf, readAttribute, sizeOf } from '../values/access-value.ts';
 import { PromptOutput } from '../values/output.ts';
 import { plainTextOf, printedText, printInside } from '../values/print-value.ts';
 import { floatOf, isFloat, isList, isTrue, kindOf, numberOf, type Value, writtenText, Float } from '../values/value.ts';
 import { matchesPattern } from './match-pattern.ts';
 import { TEST_FUNCTIONS } from './tests.ts';
-import {
-  dataOf,
-  escapeForHtml,
-  writeJson,
-  isEntries,
-  isItems,
-  type Data,
-  formatForJson,
-} from '../values/write-number.ts';
+import { dataOf, escapeForHtml, writeJson, isEntries, isItems, type Data } from './to-json.ts';
+import { formatForJson } from '../values/write-number.ts';
 import { writeToon } from './write-toon.ts';
 
 /** Applies a filter. Arguments come in the order of the vocabulary, `undefined` for omitted ones. */

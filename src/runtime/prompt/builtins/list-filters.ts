@@ -1,4 +1,5 @@
-import { TemplateFault, assertTextLength, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import { assertTextLength, type Work } from '../values/work.ts';
 import { itemOf, itemsOf, readAttribute } from '../values/access-value.ts';
 import { compareValues, valuesEqual } from '../values/compare-values.ts';
 import { add } from '../values/operators.ts';

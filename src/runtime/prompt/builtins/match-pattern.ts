@@ -1,6 +1,7 @@
 import type { RE2JS } from 're2js';
 import { createRequire } from 'node:module';
-import { TemplateFault, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Work } from '../values/work.ts';
 
 /** Compiled patterns to keep. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
 const MAX_COMPILED = 50;

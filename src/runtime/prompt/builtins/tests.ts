@@ -1,5 +1,6 @@
 import { isFilterName, isTestName, type TestName } from '../../../schema/template-vocabulary.ts';
-import { TemplateFault, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Work } from '../values/work.ts';
 import { contains } from '../values/access-value.ts';
 import { compareValues, valuesEqual } from '../values/compare-values.ts';
 import { plainTextOf } from '../values/print-value.ts';

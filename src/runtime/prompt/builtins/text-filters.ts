@@ -1,4 +1,5 @@
-import { TemplateFault, assertTextLength, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import { assertTextLength, type Work } from '../values/work.ts';
 import { plainTextOf, printedText } from '../values/print-value.ts';
 import { isTrue, LazyList, numberOf, RichText, type Value } from '../values/value.ts';
 

@@ -1,6 +1,7 @@
 import { trimWhiteSpace } from '../../../base/white-space.ts';
 import type { Float } from '../values/value.ts';
-import { formatNumber, isEntries, isItems, type Data } from '../values/write-number.ts';
+import { formatNumber } from '../values/write-number.ts';
+import { isEntries, isItems, type Data } from './to-json.ts';
 
 export interface ToonOptions {
   /** Spaces for each level. */

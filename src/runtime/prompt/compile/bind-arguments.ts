@@ -1,5 +1,6 @@
 import type { Arguments } from '../../../schema/template.ts';
-import { TemplateFault, type Evaluate, type Frame } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Evaluate, Frame } from '../rendering.ts';
 import type { CallArguments, Value } from '../values/value.ts';
 
 interface Parameter {

@@ -1,5 +1,7 @@
 import type { Expression, FilterCall, Macro, Statement, AssignmentTarget } from '../../../schema/template.ts';
-import { TemplateFault, capture, type Evaluate, type Execute, Frame, UNSET, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import { capture, type Evaluate, type Execute, Frame, UNSET } from '../rendering.ts';
+import type { Work } from '../values/work.ts';
 import { printValue } from '../values/print-value.ts';
 import { type CallArguments, isTrue, Special, type Value, isString, kindOf } from '../values/value.ts';
 import { compileArguments } from './bind-arguments.ts';

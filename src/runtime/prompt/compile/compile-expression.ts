@@ -3,7 +3,8 @@ import { FILTERS, isFilterName, isTestName, TESTS } from '../../../schema/templa
 import { FILTER_FUNCTIONS, filterWork } from '../builtins/filters.ts';
 import { callMethod } from '../builtins/methods.ts';
 import { TEST_FUNCTIONS } from '../builtins/tests.ts';
-import { TemplateFault, type Evaluate, type Frame } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Evaluate, Frame } from '../rendering.ts';
 import { itemOf, readAttribute, sizeOf, sliceOf } from '../values/access-value.ts';
 import { negate, OPERATIONS } from '../values/operators.ts';
 import { floatOf, isTrue, kindOf, Special, type Value } from '../values/value.ts';

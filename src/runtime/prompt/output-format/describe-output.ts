@@ -1,6 +1,7 @@
 import type { DefinitionIndex } from '../../../schema/program.ts';
 import type { ClassType, EnumType, EnumValueType, FieldType, Type } from '../../../schema/type.ts';
-import { TemplateFault, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Work } from '../values/work.ts';
 import { type OutputDefinitions, type ReachableTypes, reachableTypes } from './reachable-types.ts';
 import { OUTPUT_FORMAT_OPTIONS } from '../../../schema/template-vocabulary.ts';
 import type { PromptOutput } from '../values/output.ts';

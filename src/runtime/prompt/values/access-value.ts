@@ -1,4 +1,5 @@
-import { TemplateFault, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Work } from './work.ts';
 import { EnumValue } from './argument-values.ts';
 import { valuesEqual } from './compare-values.ts';
 import { plainTextOf } from './print-value.ts';

@@ -1,7 +1,7 @@
 import { compareText } from '../../../base/json.ts';
 import { EnumValue } from './argument-values.ts';
 import { entriesOf, isList, numberOf, RichText, type Value } from './value.ts';
-import type { Work } from '../rendering.ts';
+import type { Work } from './work.ts';
 
 /** `==`: numbers by value, lists and mappings by content, an enum value with a string by its real name. */
 export function valuesEqual(left: Value, right: Value, work: Work): boolean {

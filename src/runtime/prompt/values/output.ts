@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../base/json.ts';
 import type { MediaPart } from '../../../schema/message.ts';
-import type { Work } from '../rendering.ts';
+import type { Work } from './work.ts';
 
 /** A boundary in a prompt. Segments are objects next to the text, so no text can become one. */
 export type Segment = RoleSegment | MediaSegment;

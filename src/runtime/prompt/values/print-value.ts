@@ -11,7 +11,7 @@ import {
   type Value,
   writtenText,
 } from './value.ts';
-import type { Work } from '../rendering.ts';
+import type { Work } from './work.ts';
 import { formatInside, formatNumber } from './write-number.ts';
 
 /** Four spaces for each level, as class instances print. */

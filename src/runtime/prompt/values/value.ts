@@ -1,4 +1,5 @@
-import { TemplateFault, type Work } from '../rendering.ts';
+import { TemplateFault } from '../template-fault.ts';
+import type { Work } from './work.ts';
 import type { Fragment, PromptOutput } from './output.ts';
 
 /**

@@ -5,7 +5,7 @@ import { compile } from '../src/compiler/compile.ts';
 import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../src/schema/definition-index.ts';
+import { indexDefinitions } from '../src/schema/program.ts';
 import { compareCpu, cpuOnce } from './cpu-time.ts';
 import { isValue, otherParsers, type OtherParser } from './other-parsers.ts';
 import { makeTeam, PARSE_DEFINITIONS, spell, SPELLINGS, type Spelling, type Team } from './parse-inputs.ts';

@@ -4,7 +4,7 @@ import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
 import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../src/schema/definition-index.ts';
+import { indexDefinitions } from '../src/schema/program.ts';
 
 /** A recorded conformance case: definitions, a return type, a reply, and the expected value. */
 export interface RecordedCase {

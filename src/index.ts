@@ -13,8 +13,8 @@ import {
 import type { PriceList } from './schema/price-list.ts';
 
 export { CallError } from './runtime/call/function-library.ts';
-export { ClientRegistry } from './runtime/call/client-registry.ts';
-export type { RegisteredClient } from './runtime/call/client-registry.ts';
+export { ClientRegistry } from './runtime/call/client-directory.ts';
+export type { RegisteredClient } from './runtime/call/client-directory.ts';
 export type { FunctionEvent } from './runtime/call/function-library.ts';
 export { FunctionLibrary } from './runtime/call/function-library.ts';
 export type { CallMeta, CallSettings, LibraryOptions } from './runtime/call/function-library.ts';

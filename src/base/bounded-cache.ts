@@ -1,5 +1,5 @@
 /** The maximum number of entries of a cache, and of characters of all entries together. */
-export interface CacheLimits {
+interface CacheLimits {
   readonly entries: number;
   readonly characters: number;
 }
@@ -41,5 +41,19 @@ export class BoundedCache<Value> {
   #remove(key: string): void {
     this.#characters -= this.#entries.get(key)?.characters ?? 0;
     this.#entries.delete(key);
+  }
+}
+
+/**
+ * Sets an entry and makes it the newest one of the map: an iteration reaches it last. Deletes the oldest entry if the map then has more
+ * than `max`.
+ */
+export function setNewest<Key, Value>(map: Map<Key, Value>, key: Key, value: Value, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size <= max) return;
+  for (const oldest of map.keys()) {
+    map.delete(oldest);
+    return;
   }
 }

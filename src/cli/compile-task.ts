@@ -12,8 +12,7 @@ import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { type ReportInput, SpanLocator } from '../diagnostics/report-formats.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 import { loadProgram, type SerializedProgram, serializeProgram, sourcesPath } from '../runtime/call/load-program.ts';
-import type { DefinitionProblem } from '../schema/definition-problem.ts';
-import type { Definitions, Program } from '../schema/program.ts';
+import type { DefinitionProblem, Definitions, Program } from '../schema/program.ts';
 import {
   definitionsOfArguments,
   type ExtendedTypes,

@@ -1,8 +1,7 @@
-import { credentialsIn } from '../base/credentials-in.ts';
+import { credentialsIn } from '../base/credentials.ts';
 import type { Config } from '../config/config.ts';
 import { resolveValue, variablesIn, type ClientType } from '../schema/client.ts';
-import type { Definitions } from '../schema/program.ts';
-import type { TestType } from '../schema/test.ts';
+import type { Definitions, TestType } from '../schema/program.ts';
 import { PROVIDER_DESCRIPTIONS } from '../schema/providers/providers.ts';
 
 /** The secrets that clients use. */

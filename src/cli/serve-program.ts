@@ -1,10 +1,10 @@
-import { SHORTEST_SECRET } from '../base/credentials-in.ts';
+import { SHORTEST_SECRET } from '../base/credentials.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { createLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
-import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { DefinitionProblem } from '../schema/program.ts';
 import { runPrimary, type Reloaded, type ServerSignals } from '../server/primary.ts';
 import type { DefinitionSecrets } from './definition-secrets.ts';
 import type { Invocation } from './invocation.ts';

@@ -8,14 +8,15 @@ import type { Definitions } from '../schema/program.ts';
 import type { TypeExtension } from '../schema/type-extension.ts';
 import { ViolationList, type Violation } from '../schema/violation.ts';
 import { parse, parseTypes } from './1-parse/parse.ts';
-import type { AttributeNode, DeclarationNode, DocumentNode } from './1-parse/syntax-nodes.ts';
+import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode, FunctionNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
 import { extendTypes } from './2-check/extend-types.ts';
-import { isConstraint } from './2-check/node-values.ts';
-import { requestTypeFaults } from './2-check/request-types.ts';
-import { reachableDeclarations, WrittenSizes } from './2-check/type-reach.ts';
+import { isConstraint, eachDuplicate, hasAttribute } from './2-check/node-values.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { writeSnippet, type Snippet } from './json-schema/snippet.ts';
+import { didYouMean } from '../base/suggestion.ts';
+import { walkType, innerTypes, referencedNames } from './2-check/walk-types.ts';
+import { dependenciesFirst } from '../base/strongly-connected.ts';
 
 /** A snippet of this length takes up to 0.2 s on the thread, without argument validators. */
 const MAX_CHARACTERS = 32 * 1024;
@@ -264,4 +265,146 @@ function memberCount(node: DeclarationNode): number {
 
 function constraintCount(attributes: readonly AttributeNode[]): number {
   return attributes.filter(isConstraint).length;
+}
+
+interface RequestTypeFault {
+  readonly span: Span;
+  readonly message: string;
+}
+
+/**
+ * The additional rules for the types of a request: they extend only `@@dynamic` definitions, use new names for
+ * everything else, and read no environment variable of the server, because a prompt would reveal it to the client of the request.
+ */
+function requestTypeFaults(
+  types: readonly DeclarationNode[],
+  declared: ReadonlyMap<string, DeclarationNode>,
+): readonly RequestTypeFault[] {
+  const faults: RequestTypeFault[] = [];
+  eachDuplicate(
+    types,
+    ({ name }) => name.text,
+    ({ name }) => faults.push({ span: name.span, message: `The name "${name.text}" has two definitions. Merge them.` }),
+  );
+  for (const node of types) {
+    const message = isExtension(node) ? extensionFault(node, declared) : clash(node, declared);
+    if (message !== undefined) faults.push({ span: node.name.span, message });
+    for (const attribute of attributesIn(node)) {
+      for (const value of attribute.arguments) {
+        if (value.kind !== 'env') continue;
+        const reason = `A request cannot read "env.${value.variable}" of the server. Write the text itself.`;
+        faults.push({ span: value.span, message: reason });
+      }
+    }
+  }
+  return faults;
+}
+
+type Extensible = Extract<DeclarationNode, { readonly kind: 'class' | 'enum' }>;
+
+function isExtension(node: DeclarationNode): node is Extensible {
+  return (node.kind === 'class' || node.kind === 'enum') && node.extension === true;
+}
+
+function extensionFault(
+  { kind, name }: Extensible,
+  declared: ReadonlyMap<string, DeclarationNode>,
+): string | undefined {
+  const target = declared.get(name.text);
+  if (target?.kind !== kind) {
+    const names = [...declared.values()].flatMap((node) => (node.kind === kind ? [node.name.text] : []));
+    const advice = didYouMean(name.text, names) || 'To define it, remove "dynamic".';
+    return `The definitions have no ${kind} "${name.text}" to extend. ${advice}`;
+  }
+  if (hasAttribute(target.attributes, 'dynamic')) return undefined;
+  return `The ${kind} "${name.text}" cannot be extended: its definition has no \`@@dynamic\`.`;
+}
+
+function clash({ kind, name }: DeclarationNode, declared: ReadonlyMap<string, DeclarationNode>): string | undefined {
+  const other = declared.get(name.text);
+  if (other === undefined) return undefined;
+  const isDynamic = (other.kind === 'class' || other.kind === 'enum') && hasAttribute(other.attributes, 'dynamic');
+  const advice = isDynamic && other.kind === kind ? `To extend it, write "dynamic ${kind}".` : 'Choose another name.';
+  return `The definitions already have a ${WORDS[other.kind] ?? other.kind} "${name.text}". ${advice}`;
+}
+
+const WORDS: Partial<Record<DeclarationNode['kind'], string>> = { alias: 'type', workflow: 'function' };
+
+function attributesIn(node: DeclarationNode): readonly AttributeNode[] {
+  if (node.kind === 'alias') return [...node.attributes, ...attributesInType(node.type)];
+  if (node.kind === 'enum') return [...node.attributes, ...node.values.flatMap(({ attributes }) => attributes)];
+  if (node.kind !== 'class') return [];
+  const ofFields = node.fields.flatMap(({ attributes, type }) => [
+    ...attributes,
+    ...(type === undefined ? [] : attributesInType(type)),
+  ]);
+  return [...node.attributes, ...ofFields];
+}
+
+function attributesInType(type: TypeNode): readonly AttributeNode[] {
+  const found: AttributeNode[] = [];
+  walkType(type, ({ attributes }) => found.push(...attributes));
+  return found;
+}
+
+/** Returns the documents with only the definitions that these names reach: a large project has thousands of others. */
+function reachableDeclarations(documents: readonly DocumentNode[], names: readonly string[]): readonly DocumentNode[] {
+  const nodes = new Map(documents.flatMap(({ declarations }) => declarations.map((node) => [node.name.text, node])));
+  const reached = new Set(names);
+  for (const name of reached) for (const next of namesIn(nodes.get(name))) reached.add(next);
+  return documents.map((document) => ({
+    ...document,
+    declarations: document.declarations.filter(({ name }) => reached.has(name.text)),
+  }));
+}
+
+function namesIn(node: DeclarationNode | undefined): readonly string[] {
+  if (node?.kind === 'alias') return referencedNames(node.type, true);
+  const types = node?.kind === 'class' ? node.fields : node?.kind === 'function' ? typesOf(node) : [];
+  return types.flatMap(({ type }) => (type === undefined ? [] : referencedNames(type, true)));
+}
+
+function typesOf({ parameters, returns }: FunctionNode): readonly { readonly type?: TypeNode }[] {
+  return returns === undefined ? parameters : [...parameters, { type: returns }];
+}
+
+/** The characters of an attribute that count as one part. */
+const CHARACTERS_PER_PART = 20;
+
+/**
+ * The sizes of expanded types: aliases, and classes too if `classes` is true, count with all of their parts wherever they
+ * occur. Prompts expand types, and programs contain the targets of aliases. A type inside itself counts as one part.
+ */
+class WrittenSizes {
+  readonly #nodes: ReadonlyMap<string, DeclarationNode>;
+  readonly #sizes = new Map<string, number>();
+
+  constructor(documents: readonly DocumentNode[], { classes }: { readonly classes: boolean }) {
+    const all = documents.flatMap(({ declarations }) => declarations);
+    const written = all.filter(({ kind }) => kind === 'alias' || (classes && kind === 'class'));
+    this.#nodes = new Map(written.map((node) => [node.name.text, node]));
+    // Not recursive: a chain of classes can be longer than the stack is deep.
+    const order = dependenciesFirst([...this.#nodes.keys()], (name) =>
+      namesIn(this.#nodes.get(name)).filter((next) => this.#nodes.has(next)),
+    );
+    for (const name of order) this.#sizes.set(name, this.of(this.#nodes.get(name)));
+  }
+
+  /** The size of a definition without its name: the sizes of its fields, of its target, or of the return type. */
+  of(node: DeclarationNode | undefined): number {
+    if (node?.kind === 'function') return node.returns === undefined ? 1 : this.#sizeOf(node.returns);
+    if (node?.kind === 'alias') return this.#sizeOf(node.type) + attributeSize(node.attributes);
+    if (node?.kind !== 'class') return 1;
+    return node.fields.reduce((total, { type }) => total + (type === undefined ? 1 : this.#sizeOf(type)), 1);
+  }
+
+  #sizeOf(type: TypeNode): number {
+    const own = type.kind === 'name' ? (this.#sizes.get(type.name) ?? 1) : 1;
+    const inner = innerTypes(type).reduce((total, part) => total + this.#sizeOf(part), 0);
+    return own + inner + attributeSize(type.attributes);
+  }
+}
+
+function attributeSize(attributes: readonly AttributeNode[]): number {
+  return attributes.reduce((total, { span }) => total + Math.ceil((span.end - span.start) / CHARACTERS_PER_PART), 0);
 }

@@ -1,7 +1,6 @@
 import { compareDiagnostics, type Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
-import type { Definitions, Program } from '../schema/program.ts';
-import type { TestType } from '../schema/test.ts';
+import type { Definitions, Program, TestType } from '../schema/program.ts';
 import type { DocumentNode } from './1-parse/syntax-nodes.ts';
 import { emitProgram } from './3-emit/emit-program.ts';
 import type { CompileOptions } from './compile-options.ts';

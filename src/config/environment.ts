@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'dotenv';
-import { credentialsIn, SHORTEST_SECRET } from '../base/credentials-in.ts';
+import { credentialsIn, SHORTEST_SECRET } from '../base/credentials.ts';
 import { codeOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { exportSecrets } from './telemetry-settings.ts';

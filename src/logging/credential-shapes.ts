@@ -1,4 +1,4 @@
-import { isCredentialName, mayEndCredentialName } from '../base/credential-name.ts';
+import { isCredentialName, mayEndCredentialName } from '../base/credentials.ts';
 import { depthOf, findStringEnd, skipContainer } from './quoted-value.ts';
 
 export const MASK = '[redacted]';

@@ -1,6 +1,6 @@
 import { MASK, redactShapes, type Masked } from './credential-shapes.ts';
 import { SecretMatcher } from './secret-matcher.ts';
-import { SHORTEST_SECRET } from '../base/credentials-in.ts';
+import { SHORTEST_SECRET } from '../base/credentials.ts';
 
 /** The most renewed secrets that svc remembers, the newest ones: more than all accounts of a server need. */
 const MOST_RENEWED = 500;

@@ -1,7 +1,5 @@
-import { isCredentialName } from '../base/credential-name.ts';
-import { SHORTEST_SECRET } from '../base/credentials-in.ts';
-import { isJsonObject } from '../base/json.ts';
-import { isOptionsKey, OPTIONS_KEYS } from '../base/options-keys.ts';
+import { isCredentialName, SHORTEST_SECRET } from '../base/credentials.ts';
+import { isJsonObject, isOptionsKey, OPTIONS_KEYS } from '../base/json.ts';
 
 /** Keys whose values are not credentials, wherever they appear in the options. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([

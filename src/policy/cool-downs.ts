@@ -1,4 +1,4 @@
-import type { AttemptEnd, ClientHealth } from '../base/client-health.ts';
+import type { AttemptEnd, ClientHealth } from '../base/call-observer.ts';
 
 /** A client cools down after this many attempts in a row that failed. */
 const FAILURES_IN_A_ROW = 5;

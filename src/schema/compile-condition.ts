@@ -1,5 +1,5 @@
 import type { Condition } from './constraint.ts';
-import type { DefinitionIndex } from './definition-index.ts';
+import type { DefinitionIndex } from './program.ts';
 import type { Expression } from './template.ts';
 import type { Type } from './type.ts';
 

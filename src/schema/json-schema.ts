@@ -1,9 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '../base/json.ts';
 import type { Constraint } from './constraint.ts';
-import type { DefinitionIndex } from './definition-index.ts';
-import type { FunctionType } from './function.ts';
-import { acceptsNull, leadingTo, namesIn, partsOf, withInside } from './type-graph.ts';
-import { typeText } from './type-text.ts';
+import type { DefinitionIndex, FunctionType } from './program.ts';
+import { acceptsNull, leadingTo, namesIn, partsOf, withInside, typeText } from './type-graph.ts';
 import type { ClassType, EnumType, FieldType, MediaKind, Type } from './type.ts';
 
 /**

@@ -1,5 +1,4 @@
-import type { DefinitionProblem } from './definition-problem.ts';
-import type { FunctionExample } from './function.ts';
+import type { DefinitionProblem, FunctionExample } from './program.ts';
 import type { Type } from './type.ts';
 
 /** The description of a program for the playground: everything that its forms need, and no prompts or credentials. */

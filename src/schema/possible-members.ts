@@ -1,5 +1,5 @@
 import { isJsonObject, ownValue } from '../base/json.ts';
-import type { DefinitionIndex } from './definition-index.ts';
+import type { DefinitionIndex } from './program.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from './type-graph.ts';
 import type { FieldType, Type, UnionType } from './type.ts';
 

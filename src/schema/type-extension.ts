@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Result } from '../base/result.ts';
-import { indexDefinitions } from './definition-index.ts';
-import type { Definitions } from './program.ts';
+import { indexDefinitions, type Definitions } from './program.ts';
 import { namesIn, reachedFrom } from './type-graph.ts';
 import type { AliasType, ClassType, EnumType } from './type.ts';
 import type { Violation } from './violation.ts';

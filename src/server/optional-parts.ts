@@ -4,7 +4,7 @@ import type { ServiceLogger } from '../logging/create-logger.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { Redactor } from '../logging/redactor.ts';
 import type { Limiter } from '../policy/limiter.ts';
-import { missingCredentials } from '../runtime/model/missing-credentials.ts';
+import { missingCredentials } from '../runtime/model/create-model-client.ts';
 import type { Program } from '../schema/program.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { ProgramPlayground, type Playground } from './http/playground/playground.ts';

@@ -5,11 +5,9 @@ import { parseText } from '../runtime/call/parse-reply.ts';
 import { StepBudget } from '../runtime/reply/coerce/step-budget.ts';
 import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
 import { BoundedCache } from '../base/bounded-cache.ts';
-import type { SentExtension } from '../runtime/call/call-types.ts';
-import { compileCountedCondition } from '../runtime/call/request-conditions.ts';
+import { type SentExtension, compileCountedCondition } from '../runtime/call/call-types.ts';
 import type { CompileCondition } from '../schema/compile-condition.ts';
-import { indexDefinitions, type DefinitionIndex } from '../schema/definition-index.ts';
-import type { Program } from '../schema/program.ts';
+import { indexDefinitions, type DefinitionIndex, type Program } from '../schema/program.ts';
 import { extendDefinitions, type TypeExtension } from '../schema/type-extension.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */

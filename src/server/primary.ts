@@ -10,7 +10,7 @@ import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
 import type { KeyFile } from '../config/key-file.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { DefinitionProblem } from '../schema/program.ts';
 import { type Backends, memoryBackends } from './shared-state.ts';
 import { claimPorts } from './ports.ts';
 import { listensOnLoopback } from './http/local-caller.ts';

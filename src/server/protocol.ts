@@ -4,7 +4,7 @@ import type { Claim } from '../policy/answer-store.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import type { CoolDownChange } from '../policy/cool-downs.ts';
 import type { KeyFile } from '../config/key-file.ts';
-import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { DefinitionProblem } from '../schema/program.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
 import type { Grant } from '../policy/ledger.ts';

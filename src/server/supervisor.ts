@@ -8,7 +8,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
-import type { DefinitionProblem } from '../schema/definition-problem.ts';
+import type { DefinitionProblem } from '../schema/program.ts';
 import { type Backends, isShared, SharedState } from './shared-state.ts';
 import { ClientFailures, type ServerState } from './server-state.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';

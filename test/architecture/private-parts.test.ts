@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type * as Undici from 'undici';
 import { expect, test } from 'vitest';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
-import { Http1Pools } from '../../src/runtime/model/http/http1-pools.ts';
+import { Http1Pools } from '../../src/runtime/model/http/http1-pool.ts';
 import { SharedPorts } from '../../src/server/ports.ts';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { ROOT, textFiles } from './source-files.ts';
@@ -37,19 +37,19 @@ const ENTRY_IS_SLOW = 'the public entry takes 55 ms of CPU and 9 MB in every wor
 const PARTS: readonly PrivatePart[] = [
   {
     part: 'undici/lib/dispatcher/pool.js',
-    file: 'src/runtime/model/http/create-pool.ts',
+    file: 'src/runtime/model/http/http1-pool.ts',
     because: ENTRY_IS_SLOW,
     works: () => load('undici/lib/dispatcher/pool.js') === (load('undici') as typeof Undici).Pool,
   },
   {
     part: 'undici/lib/core/symbols.js',
-    file: 'src/runtime/model/http/create-pool.ts',
+    file: 'src/runtime/model/http/http1-pool.ts',
     because: 'it contains kParser',
     works: () => typeof (load('undici/lib/core/symbols.js') as { readonly kParser?: unknown }).kParser === 'symbol',
   },
   {
     part: 'kParser',
-    file: 'src/runtime/model/http/create-pool.ts',
+    file: 'src/runtime/model/http/http1-pool.ts',
     because: 'undici offers no way to skip `100 Continue` or to end a pause when the connection ends',
     works: parserIsFound,
   },

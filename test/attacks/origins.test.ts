@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { reply, startFakeProvider, status } from '../support/fake-provider.ts';
-import type { FakeProvider } from '../support/fake-provider.ts';
+import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
 import type { Answer, AttackedServer } from './support/attacked-server.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCredentialName } from '../../src/base/credential-name.ts';
+import { isCredentialName } from '../../src/base/credentials.ts';
 
 const CREDENTIALS =
   'api_key apiKey API-KEY x-api-key APIKEY apikey openai_api_key OPENAI_API_KEY openaiKey key_secret token TOKEN accessToken access_token ' +

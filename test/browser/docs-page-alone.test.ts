@@ -1,8 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { classRef, classType, field, functionType, programOf, string } from '../support/definitions.ts';
-import { startPageServer } from './page-server.ts';
-import type { PageServer } from './page-server.ts';
+import { startPageServer, type PageServer } from './page-server.ts';
 import { launchBrowser } from '../support/launch-browser.ts';
 
 const KEY = 'open-sesame';

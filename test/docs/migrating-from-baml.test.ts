@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { OPTIONS_KEYS } from '../../src/base/options-keys.ts';
+import { OPTIONS_KEYS } from '../../src/base/json.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { SETTINGS } from '../../src/config/config.ts';
 import type { Setting } from '../../src/config/setting.ts';

@@ -1,7 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { HI_FUNCTION } from '../support/hi-function.ts';
-import { startServer, temporaryFolder } from '../support/running-server.ts';
-import type { RunningServer, ServerOptions } from '../support/running-server.ts';
+import { startServer, temporaryFolder, type RunningServer, type ServerOptions } from '../support/running-server.ts';
 
 const BAML_PROJECT = { 'baml_src/clients.baml': HI_FUNCTION, 'notes.txt': 'nothing' };
 

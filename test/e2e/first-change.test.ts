@@ -12,7 +12,7 @@ const PAGE = readFileSync(join(ROOT, '.github/CONTRIBUTING.md'), 'utf8');
 const SECTION = PAGE.slice(PAGE.indexOf('## A first change'), PAGE.indexOf('## What a change needs'));
 const BLOCKS = blocksOf(SECTION);
 const CATALOGUE = 'src/diagnostics/catalogue/check.ts';
-const CHECK = 'src/compiler/2-check/check.ts';
+const CHECK = 'src/compiler/2-check/rules.ts';
 const ERRORS = 'docs/errors.md';
 
 const run = promisify(execFile);
@@ -63,7 +63,7 @@ test('each step of the example works', async () => {
   insertBefore(join(copy, CATALOGUE), "  'check/skip-required'", marked(`after check/empty-alias in ${CATALOGUE}`));
   writeFileSync(join(copy, rule?.file ?? ''), rule?.code ?? '');
   insertBefore(join(copy, CHECK), 'import { environmentVariables }', marked(`imported in ${CHECK}`));
-  insertBefore(join(copy, CHECK), '  environmentVariables,', marked(`in RULES of ${CHECK}`));
+  insertBefore(join(copy, CHECK), '    environmentVariables,', marked(`in RULES of ${CHECK}`));
   insertBefore(join(copy, ERRORS), '### check/skip-required', entry);
   await shell(tests?.code ?? '');
 });

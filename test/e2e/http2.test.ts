@@ -6,8 +6,7 @@ import { startConnectProxy } from '../support/connect-proxy.ts';
 import { reply } from '../support/fake-provider.ts';
 import { silence } from '../support/fault-steps.ts';
 import { startLoad, waitUntil } from '../support/load.ts';
-import { startServer } from '../support/running-server.ts';
-import type { RunningServer } from '../support/running-server.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
 import { openStream, readStream } from '../support/sse.ts';
 import { TlsProvider } from '../support/tls-provider.ts';
 

@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider } from '../support/fake-provider.ts';
-import type { FakeProvider } from '../support/fake-provider.ts';
-import { startServer } from '../support/running-server.ts';
-import type { RunningServer } from '../support/running-server.ts';
+import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
 
 let declared: FakeProvider;
 /** A provider at an address that no definition file contains. */

@@ -1,9 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, status } from '../support/fake-provider.ts';
-import type { FakeProvider } from '../support/fake-provider.ts';
-import { startServer } from '../support/running-server.ts';
-import type { RunningServer } from '../support/running-server.ts';
+import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
 
 let fake: FakeProvider;
 let server: RunningServer;

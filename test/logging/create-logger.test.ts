@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogLevel } from '../../src/config/setting.ts';
-import { createLogger } from '../../src/logging/create-logger.ts';
-import type { LoggerOptions } from '../../src/logging/create-logger.ts';
+import { createLogger, type LoggerOptions } from '../../src/logging/create-logger.ts';
 
 const CANARY = 'canary-0123456789-value';
 

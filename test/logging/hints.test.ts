@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isCredentialName } from '../../src/base/credential-name.ts';
+import { isCredentialName } from '../../src/base/credentials.ts';
 import { redactShapes } from '../../src/logging/credential-shapes.ts';
 import { assertProperty } from '../support/assert-property.ts';
 

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { countSteps } from '../support/count-steps.ts';
-import { OPTIONS_KEYS } from '../../src/base/options-keys.ts';
+import { OPTIONS_KEYS } from '../../src/base/json.ts';
 import type { Config } from '../../src/config/config.ts';
 import { createLogger } from '../../src/logging/create-logger.ts';
 import { Redactor } from '../../src/logging/redactor.ts';
-import { createRequestLog } from '../../src/logging/request-log.ts';
-import type { RequestEntry } from '../../src/logging/request-log.ts';
+import { createRequestLog, type RequestEntry } from '../../src/logging/request-log.ts';
 
 const CANARY = 'canary-0123456789-value';
 

@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
-import { chatEvent, SSE_HEADERS, startFakeProvider } from '../support/fake-provider.ts';
-import { sleep } from '../support/fake-wire.ts';
+import { chatEvent, SSE_HEADERS, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { sleep, type Behaviour } from '../support/fake-wire.ts';
 import { chunk, head } from '../support/http1-connection.ts';
-import type { FakeProvider } from '../support/fake-provider.ts';
-import type { Behaviour } from '../support/fake-wire.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { TALK_FILES } from './talk.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../src/compiler/compile.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
-import { clientNames } from '../../src/schema/client-names.ts';
+import { clientNames } from '../../src/schema/program.ts';
 
 const SOURCE = `
 client<llm> Main {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { headerProblem } from '../../src/schema/providers/header.ts';
+import { headerProblem } from '../../src/schema/providers/option-shapes.ts';
 
 test.each(['x-a', 'X-Title', 'anthropic-beta', 'a', "!#$%&'*+-.^_`|~09az"])('%s is a header name', (name) => {
   expect(headerProblem(name, 'v')).toBeUndefined();

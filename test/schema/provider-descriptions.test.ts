@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { COMMON_OPTIONS } from '../../src/schema/providers/common-options.ts';
-import { readValue, UNKNOWN_TEXT } from '../../src/schema/providers/option-shapes.ts';
-import type { OptionData, OptionViolation } from '../../src/schema/providers/option-shapes.ts';
+import {
+  readValue,
+  UNKNOWN_TEXT,
+  type OptionData,
+  type OptionViolation,
+} from '../../src/schema/providers/option-shapes.ts';
 import { readOptions } from '../../src/schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed, PROVIDERS } from '../../src/schema/providers/providers.ts';
 

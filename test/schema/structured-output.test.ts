@@ -6,9 +6,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../../src/compiler/compile.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { FunctionReplies } from '../../src/runtime/call/function-replies.ts';
-import { indexDefinitions } from '../../src/schema/definition-index.ts';
-import type { FunctionType } from '../../src/schema/function.ts';
-import type { Program } from '../../src/schema/program.ts';
+import { indexDefinitions, type FunctionType, type Program } from '../../src/schema/program.ts';
 import {
   FORCED_TOOL,
   FORCED_TOOL_OF_BEDROCK,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { NO_LOSSES } from '../../src/runtime/reply/reply-parser.ts';
 import { problemOf } from '../../src/server/http/problem.ts';
-import { ERRORS } from '../../src/schema/errors.ts';
-import type { ErrorField } from '../../src/schema/errors.ts';
+import { ERRORS, type ErrorField } from '../../src/schema/errors.ts';
 import type { Failure, FailureCode } from '../../src/schema/failure.ts';
 
 const message = 'why';

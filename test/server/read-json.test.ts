@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countSteps } from '../support/count-steps.ts';
 import { readJson } from '../../src/server/http/read-json.ts';
-import { excessOfJson } from '../../src/base/scan-json.ts';
+import { excessOfJson } from '../../src/base/json-text.ts';
 import { assertProperty } from '../support/assert-property.ts';
 
 function excess(text: string): string | undefined {

@@ -1,5 +1,4 @@
-import type { JsonValue } from '../../src/base/json.ts';
-import { isJsonObject } from '../../src/base/json.ts';
+import { type JsonValue, isJsonObject } from '../../src/base/json.ts';
 import type { Result } from '../../src/base/result.ts';
 import { createModelClient } from '../../src/runtime/model/create-model-client.ts';
 import type { ClientServices } from '../../src/runtime/model/client-source.ts';

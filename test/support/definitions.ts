@@ -1,8 +1,7 @@
 import { emitProgram } from '../../src/compiler/3-emit/emit-program.ts';
 import type { CompileOptions } from '../../src/compiler/compile-options.ts';
 import type { Constraint } from '../../src/schema/constraint.ts';
-import type { FunctionType } from '../../src/schema/function.ts';
-import type { Definitions, Program } from '../../src/schema/program.ts';
+import type { FunctionType, Definitions, Program } from '../../src/schema/program.ts';
 import type { AliasType, ClassType, EnumType, FieldType, MediaKind, Type } from '../../src/schema/type.ts';
 
 /** Builders for checked definitions, for tests that skip the compiler's checks. */

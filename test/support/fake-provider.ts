@@ -1,7 +1,15 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { sleep } from './fake-wire.ts';
-import type { Answer, AnswerWire, Behaviour, ConnectionOwner, Headers, RecordedRequest, Wire } from './fake-wire.ts';
+import {
+  sleep,
+  type Answer,
+  type AnswerWire,
+  type Behaviour,
+  type ConnectionOwner,
+  type Headers,
+  type RecordedRequest,
+  type Wire,
+} from './fake-wire.ts';
 import { answerHttp1 } from './http1-connection.ts';
 
 /**

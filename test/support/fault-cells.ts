@@ -1,12 +1,8 @@
-import { turn } from './fake-wire.ts';
-import type { AnswerWire, Behaviour, Wire } from './fake-wire.ts';
-import { reply, startFakeProvider } from './fake-provider.ts';
-import type { FakeProvider } from './fake-provider.ts';
-import { REPLY_TEXT } from './fault-steps.ts';
-import type { FaultBehaviour, FaultGroup, LimitName, UpstreamFault } from './fault-steps.ts';
+import { turn, type AnswerWire, type Behaviour, type Wire } from './fake-wire.ts';
+import { reply, startFakeProvider, type FakeProvider } from './fake-provider.ts';
+import { REPLY_TEXT, type FaultBehaviour, type FaultGroup, type LimitName, type UpstreamFault } from './fault-steps.ts';
 import { HTTP1_FAULTS } from './http1-faults.ts';
-import { HTTP2_FAULTS } from './http2-faults.ts';
-import type { Http2Fault, Http2FaultGroup } from './http2-faults.ts';
+import { HTTP2_FAULTS, type Http2Fault, type Http2FaultGroup } from './http2-faults.ts';
 import { waitUntil } from './load.ts';
 import { TlsProvider } from './tls-provider.ts';
 import { COMMON_FAULTS } from './upstream-faults.ts';

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cellText } from './fault-cells.ts';
-import type { CellEnd } from './fault-cells.ts';
+import { cellText, type CellEnd } from './fault-cells.ts';
 import type { UpstreamFault } from './fault-steps.ts';
 
 const PAGE = new URL('../../docs/faults.md', import.meta.url);

@@ -1,6 +1,12 @@
 import { chatCompletion, chatEvents } from './fake-provider.ts';
-import { sleep } from './fake-wire.ts';
-import type { Answer, AnswerWire, Behaviour, Headers, RecordedRequest } from './fake-wire.ts';
+import {
+  sleep,
+  type Answer,
+  type AnswerWire,
+  type Behaviour,
+  type Headers,
+  type RecordedRequest,
+} from './fake-wire.ts';
 import type { CertificateName } from './certificates.ts';
 
 /** A failure of a provider, or unusual behaviour that is correct. */

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as realSleep } from 'node:timers/promises';
-import { drained, parsed } from './fake-wire.ts';
-import type { ConnectionOwner, RecordedRequest, Wire } from './fake-wire.ts';
+import { drained, parsed, type ConnectionOwner, type RecordedRequest, type Wire } from './fake-wire.ts';
 
 /** Reads the requests of a connection, and answers them in order. `cut` ends the connection with a reset. */
 export function answerHttp1(socket: Socket, cut: () => void, owner: ConnectionOwner<Wire>): void {

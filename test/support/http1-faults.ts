@@ -1,5 +1,4 @@
-import type { Wire } from './fake-wire.ts';
-import type { Behaviour } from './fake-wire.ts';
+import type { Wire, Behaviour } from './fake-wire.ts';
 import {
   FIRST_TEXT,
   JSON_TYPE,
@@ -16,8 +15,8 @@ import {
   silence,
   steps,
   UNANSWERED,
+  type FaultGroup,
 } from './fault-steps.ts';
-import type { FaultGroup } from './fault-steps.ts';
 import { head } from './http1-connection.ts';
 
 /** A position in the middle of the event after the first text. */

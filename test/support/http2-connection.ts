@@ -3,8 +3,14 @@ import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream, Settin
 import { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { setTimeout as realSleep } from 'node:timers/promises';
-import { drained, parsed } from './fake-wire.ts';
-import type { AnswerWire, ConnectionOwner, Headers, RecordedRequest } from './fake-wire.ts';
+import {
+  drained,
+  parsed,
+  type AnswerWire,
+  type ConnectionOwner,
+  type Headers,
+  type RecordedRequest,
+} from './fake-wire.ts';
 
 /** The stream of a request over HTTP/2. */
 export interface Http2Wire extends AnswerWire {

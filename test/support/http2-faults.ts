@@ -21,8 +21,9 @@ import {
   json,
   silence,
   steps,
+  type FaultBehaviour,
+  type Limits,
 } from './fault-steps.ts';
-import type { FaultBehaviour, Limits } from './fault-steps.ts';
 import type { Http2Wire } from './http2-connection.ts';
 import {
   ERROR,

@@ -1,8 +1,7 @@
 import { Ajv } from 'ajv';
 import type { ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
-import { isJsonObject } from '../../src/base/json.ts';
-import type { JsonObject } from '../../src/base/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import type { Program } from '../../src/schema/program.ts';
 
 /** The schemas of the function `Do` in the OpenAPI document of a program, compiled when they are read. */

@@ -1,18 +1,14 @@
 import { silentLogger } from '../../src/logging/logger.ts';
 import { ClientDirectory } from '../../src/runtime/call/client-directory.ts';
-import { prepareCall } from '../../src/runtime/call/prepare-call.ts';
-import type { ReadyCall } from '../../src/runtime/call/prepare-call.ts';
+import { prepareCall, type ReadyCall, TargetVariables } from '../../src/runtime/call/prepare-call.ts';
 import type { RuntimeOptions } from '../../src/runtime/call/runtime.ts';
-import { TargetVariables } from '../../src/runtime/call/target-variables.ts';
 import { DeclaredHosts } from '../../src/runtime/model/credential-rule.ts';
 import type { AddressGuard } from '../../src/runtime/model/http/address-guard.ts';
-import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';
-import type { Destination } from '../../src/runtime/model/http/connection-pools.ts';
+import { ConnectionPools, type Destination } from '../../src/runtime/model/http/connection-pools.ts';
 import type { HttpCall, OriginPool, ResponseListener } from '../../src/runtime/model/http/origin-pool.ts';
 import { clientsOfFiles, singlePlans } from '../../src/runtime/model/strategies/client-plan.ts';
-import { indexDefinitions } from '../../src/schema/definition-index.ts';
+import { indexDefinitions, type Program } from '../../src/schema/program.ts';
 import type { Failure } from '../../src/schema/failure.ts';
-import type { Program } from '../../src/schema/program.ts';
 import { ask } from './ask-client.ts';
 
 /** One request, as it would have gone to the network. */

@@ -1,9 +1,8 @@
 import { vi } from 'vitest';
 import { Cancellation } from '../../src/base/cancellation.ts';
 import { err } from '../../src/base/result.ts';
-import { clientFailure } from '../../src/runtime/model/attempt-failure.ts';
-import type { AttemptFailure } from '../../src/runtime/model/attempt-failure.ts';
-import { withRetries } from '../../src/runtime/model/strategies/retry.ts';
+import { clientFailure, type AttemptFailure } from '../../src/runtime/model/attempt-failure.ts';
+import { withRetries } from '../../src/runtime/model/strategies/run-plan.ts';
 import type { RetryPolicyType } from '../../src/schema/client.ts';
 
 export const FAILED: AttemptFailure = { failure: clientFailure('A', 'failed'), retry: 'always' };

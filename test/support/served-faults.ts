@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AUTHORITY_FILE } from './certificates.ts';
-import { FAULT_GROUPS, FaultyProviders, cellText, cellsOf } from './fault-cells.ts';
-import type { CellEnd, FaultCell, HttpVersion } from './fault-cells.ts';
+import {
+  FAULT_GROUPS,
+  FaultyProviders,
+  cellText,
+  cellsOf,
+  type CellEnd,
+  type FaultCell,
+  type HttpVersion,
+} from './fault-cells.ts';
 import { pageRows } from './fault-page.ts';
-import { REPLY_TEXT } from './fault-steps.ts';
-import type { UpstreamFault } from './fault-steps.ts';
+import { REPLY_TEXT, type UpstreamFault } from './fault-steps.ts';
 import { childrenOf, waitUntil } from './load.ts';
-import { startServer } from './running-server.ts';
-import type { RunningServer } from './running-server.ts';
+import { startServer, type RunningServer } from './running-server.ts';
 import { readStream } from './sse.ts';
 import { COMMON_FAULTS } from './upstream-faults.ts';
 

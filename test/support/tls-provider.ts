@@ -2,13 +2,11 @@ import type { ServerHttp2Session, Settings } from 'node:http2';
 import type { Socket } from 'node:net';
 import { TLSSocket, createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
-import { credentials } from './certificates.ts';
-import type { CertificateName } from './certificates.ts';
+import { credentials, type CertificateName } from './certificates.ts';
 import { LoopbackProvider } from './fake-provider.ts';
 import type { ConnectionOwner, Wire } from './fake-wire.ts';
 import { answerHttp1 } from './http1-connection.ts';
-import { answerHttp2 } from './http2-connection.ts';
-import type { Http2Wire } from './http2-connection.ts';
+import { answerHttp2, type Http2Wire } from './http2-connection.ts';
 
 export interface TlsProviderOptions {
   /** The protocols that the provider speaks, the preferred one first; by default, only HTTP/2. */

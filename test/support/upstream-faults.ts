@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { chatCompletion, chatEvent, reply, sse, status } from './fake-provider.ts';
-import { sleep } from './fake-wire.ts';
-import type { Answer, Headers, RecordedRequest } from './fake-wire.ts';
+import { sleep, type Answer, type Headers, type RecordedRequest } from './fake-wire.ts';
 import {
   EVENTS,
   FIRST_TEXT,
@@ -28,8 +27,10 @@ import {
   keysOf,
   silence,
   steps,
+  type FaultBehaviour,
+  type FaultGroup,
+  type Limits,
 } from './fault-steps.ts';
-import type { FaultBehaviour, FaultGroup, Limits } from './fault-steps.ts';
 
 /** Bytes arrive every 20 ms, so the idle limit never ends it, although it is shorter than the limit that does. */
 const SLOW: Limits = { idle: 1500, first_token: 1700, request: 2000 };

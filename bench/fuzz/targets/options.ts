@@ -1,5 +1,4 @@
-import type { JsonValue } from '../../../src/base/json.ts';
-import { OPTIONS_KEYS } from '../../../src/base/options-keys.ts';
+import { type JsonValue, OPTIONS_KEYS } from '../../../src/base/json.ts';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/providers.ts';
 import { testRuntime } from '../../../test/support/test-runtime.ts';

@@ -7,7 +7,7 @@ import { DEFAULT_DIRECTORIES } from '../../config/settings/definitions.ts';
 import type { Config } from '../../config/config.ts';
 import { testArguments } from '../../dev/testing/test-arguments.ts';
 import { SourceFile } from '../../diagnostics/source-file.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
+import { indexDefinitions } from '../../schema/program.ts';
 import { compileOptions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';

@@ -15,8 +15,7 @@ import { selectsAll, selectTests, type SelectedTest } from '../../dev/testing/se
 import { fullName, type TestReport } from '../../dev/testing/test-results.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import type { Program } from '../../schema/program.ts';
-import type { TestType } from '../../schema/test.ts';
+import type { Program, TestType } from '../../schema/program.ts';
 import { compileDefinitions, compileOptions, type Compiled } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts } from '../interrupts.ts';

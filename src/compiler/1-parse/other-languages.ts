@@ -1,3 +1,9 @@
+import * as t from './tokens.ts';
+import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import type { SourceFile } from '../../diagnostics/source-file.ts';
+import type { DefinitionToken } from './tokens.ts';
+
 /** Hints for words that have a meaning in other languages: each names the equivalent in definition files. */
 
 /** Type names of other languages, in lower case, with the equivalent type. */
@@ -86,4 +92,93 @@ export function attributeHint(name: string): string | undefined {
 
 function each(words: string, equivalent: string): ReadonlyArray<readonly [string, string]> {
   return words.split(' ').map((word) => [word, equivalent] as const);
+}
+
+const CONSTRUCTOR = /[ \t]*\w+(?:\.\w+)*\.new\s*\(/y;
+
+/**
+ * Returns one error for a file in the language of BAML v1, at the first construct that v0 does not have: `client X = a.B.new(…)`,
+ * or a prompt in backticks after a colon.
+ */
+export function laterLanguage(file: SourceFile, tokens: readonly t.DefinitionToken[]): Diagnostic | undefined {
+  const sign = tokens.find((token, index) => isSign(file.text, token, tokens[index + 1], tokens[index + 2]));
+  if (sign === undefined) return undefined;
+  const span = { file: file.path, start: sign.startOffset, end: sign.startOffset + sign.image.length };
+  return parseDiagnostic('parse/later-language', span, {});
+}
+
+function isSign(
+  text: string,
+  { image, depth, onNewLine }: t.DefinitionToken,
+  second: t.DefinitionToken | undefined,
+  third: t.DefinitionToken | undefined,
+): boolean {
+  if (!onNewLine || second === undefined || third === undefined) return false;
+  if (image === 'prompt') return depth === 1 && second.image === ':' && third.image.startsWith('`');
+  if (image !== 'client' || depth > 0 || third.tokenType !== t.Equals) return false;
+  CONSTRUCTOR.lastIndex = third.startOffset + 1;
+  return CONSTRUCTOR.test(text);
+}
+
+/** Adds a note about BAML v1 to the first of several errors about fields in the form `name: Type,`, which other languages share. */
+export function withLanguageNote(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const colons = diagnostics.filter(({ code }) => code === 'parse/colon-after-name');
+  const commas = diagnostics.filter(
+    ({ code, message }) => code === 'parse/separator-in-block' && message.includes('","'),
+  );
+  const [first] = colons;
+  if (first === undefined || colons.length < 2 || commas.length < 2) return diagnostics;
+  const help = `${first.help ?? ''} The file may be in the language of BAML v1, but svc reads only that of v0.`;
+  return diagnostics.map((diagnostic) => (diagnostic === first ? { ...diagnostic, help } : diagnostic));
+}
+
+/** The entries of a block by key, as text without comments. */
+type WrittenEntries = ReadonlyMap<string, string>;
+
+/** Joins the tokens of each entry of a block. A key is the first word of a line or of the block. */
+export function writtenEntries(tokens: readonly DefinitionToken[]): WrittenEntries {
+  const entries = new Map<string, string>();
+  const depth = tokens[0]?.depth;
+  let key = '';
+  for (const [index, token] of tokens.entries()) {
+    if (token.depth === depth && (token.onNewLine || index === 0) && /^\w+$/u.test(token.image)) {
+      key = token.image;
+      entries.set(key, '');
+      continue;
+    }
+    const end = tokens[index - 1]?.endOffset ?? token.startOffset;
+    const before = entries.get(key) ?? '';
+    const isGlued = before === '' || token.startOffset === end + 1;
+    entries.set(key, `${before}${isGlued ? '' : ' '}${token.image}`);
+  }
+  return entries;
+}
+
+/** Returns whether a block without parameters is a function in the older syntax. */
+export function isOlderFunction(entries: WrittenEntries): boolean {
+  return entries.has('input') || entries.has('output');
+}
+
+/** Writes a function in the older syntax, `function F { input … output … client … prompt … }`, in the current one. */
+export function inTodaysForm(name: string, entries: WrittenEntries): string {
+  const input = entries.get('input');
+  const hasNames = input?.startsWith('(') === true;
+  const parameters = hasNames ? input : `(${input === undefined ? '' : `input: ${input}`})`;
+  const prompt = entries.get('prompt');
+  return [
+    `function ${name}${parameters} -> ${entries.get('output') ?? 'string'} {`,
+    `  client ${entries.get('client') ?? 'Name'}`,
+    `  prompt ${prompt === undefined ? '#"…"#' : withExpressions(prompt, hasNames)}`,
+    '}',
+  ].join('\n');
+}
+
+/** Replaces the older `{#input.x}`, `{#print_type(output)}` and `{// … //}` of a prompt. */
+function withExpressions(prompt: string, hasNames: boolean): string {
+  return prompt
+    .replace(/\{#\s*print_type\(output\)\s*\}/gu, '{{ ctx.output_format }}')
+    .replace(/\{#\s*input(\.\w+)?((?:\.\w+)*)\s*\}/gu, (_whole, first: string | undefined, rest: string) =>
+      hasNames && first !== undefined ? `{{ ${first.slice(1)}${rest} }}` : `{{ input${first ?? ''}${rest} }}`,
+    )
+    .replace(/\{\/\/(.*?)\/\/\}/gsu, '{#$1#}');
 }

@@ -5,7 +5,7 @@ import type { SourceFile } from '../../diagnostics/source-file.ts';
 import { countUpTo } from '../../base/count-up-to.ts';
 import { balanceBrackets, isUnterminated, keysWithoutBrace, type Balanced } from './balance-brackets.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
-import { laterLanguage, withLanguageNote } from './later-language.ts';
+import { laterLanguage, withLanguageNote } from './other-languages.ts';
 import { coverageOf, lenient } from './lenient.ts';
 import type { DeclarationNode, DocumentNode } from './syntax-nodes.ts';
 import { tokenize } from './tokenize.ts';

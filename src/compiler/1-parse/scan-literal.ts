@@ -1,5 +1,5 @@
 /** The end of a literal (exclusive), and whether the literal has a closing delimiter. */
-export interface Scanned {
+interface Scanned {
   readonly end: number;
   readonly closed: boolean;
 }
@@ -194,4 +194,14 @@ function isSpace(character: string): boolean {
 
 function isBadNumber(value: string): boolean {
   return BEGINS_LIKE_NUMBER.test(value) && !UNQUOTED_NUMBER.test(value);
+}
+
+/** A longer integer is beyond the range of doubles. */
+const LONGEST_INTEGER = 320;
+
+/** True if a JavaScript number holds exactly the value of an integer: up to 2^53, and of some larger ones. */
+export function isExactInteger(text: string): boolean {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return true;
+  return text.length <= LONGEST_INTEGER && Number.isFinite(value) && BigInt(text) === BigInt(value);
 }

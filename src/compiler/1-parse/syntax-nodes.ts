@@ -118,7 +118,7 @@ export interface TestNode extends Block {
 }
 
 /** A function or `let` whose body is code. The checker only reserves its name. */
-export interface WorkflowNode extends Declared {
+interface WorkflowNode extends Declared {
   readonly kind: 'workflow';
 }
 
@@ -186,3 +186,21 @@ export type TypeNodeShape =
   | { readonly kind: 'tuple'; readonly members: readonly TypeNode[] }
   /** Unreadable, which has a diagnostic. Compatible with everything. */
   | { readonly kind: 'broken' };
+
+/** The keys of the blocks that have keys, by the word that begins the block. */
+export const KNOWN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], readonly string[]>>> = {
+  function: ['client', 'prompt'],
+  client: ['provider', 'retry_policy', 'options'],
+  retry_policy: ['max_retries', 'strategy', 'statuses', 'on_invalid_reply', 'options'],
+  generator: [
+    'output_type',
+    'output_dir',
+    'version',
+    'default_client_mode',
+    'on_generate',
+    'module_format',
+    'client_package_name',
+    'project',
+  ],
+  test: ['functions', 'args', 'type_builder'],
+};

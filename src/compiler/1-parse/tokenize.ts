@@ -6,7 +6,7 @@ import {
   unquotedValue,
   type UnquotedValue,
 } from './scan-literal.ts';
-import { KNOWN_KEYS } from './block-keys.ts';
+import { KNOWN_KEYS } from './syntax-nodes.ts';
 import * as t from './tokens.ts';
 
 /**

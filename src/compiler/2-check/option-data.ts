@@ -1,6 +1,10 @@
 import type { Span } from '../../diagnostics/span.ts';
-import type { OptionData, OptionPath, OptionViolation } from '../../schema/providers/option-shapes.ts';
-import { UNKNOWN_TEXT } from '../../schema/providers/option-shapes.ts';
+import {
+  type OptionData,
+  type OptionPath,
+  type OptionViolation,
+  UNKNOWN_TEXT,
+} from '../../schema/providers/option-shapes.ts';
 import type { EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { stringOf } from './node-values.ts';
 

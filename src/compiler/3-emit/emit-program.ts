@@ -1,7 +1,6 @@
 import { deepFreeze } from '../../base/json.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import { programHash, type Definitions, type Program } from '../../schema/program.ts';
+import { indexDefinitions, programHash, type Definitions, type Program } from '../../schema/program.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { emitOpenApi } from './openapi/emit-openapi.ts';
 

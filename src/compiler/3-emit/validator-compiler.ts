@@ -2,15 +2,11 @@ import { _, Ajv, Name, stringify, type Code, type Format, type KeywordCxt } from
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
 import { invariant } from '../../base/invariant.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
-import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
+import { isJsonObject, type JsonObject, type JsonValue, OPTIONS_KEYS } from '../../base/json.ts';
+import { indexDefinitions, type DefinitionIndex, type FunctionType, type Definitions } from '../../schema/program.ts';
 import { JsonSchemas, MEDIA_BY_URL, MEDIA_INLINE } from '../../schema/json-schema.ts';
 import { ambiguousRecursiveTypes } from '../../schema/possible-members.ts';
-import type { Definitions } from '../../schema/program.ts';
-import { partsOf, withInside } from '../../schema/type-graph.ts';
-import { typeText } from '../../schema/type-text.ts';
+import { partsOf, withInside, typeText } from '../../schema/type-graph.ts';
 import type { Type } from '../../schema/type.ts';
 
 /** Keys of the argument object that are not parameters: the options of the request, which the call itself checks. */

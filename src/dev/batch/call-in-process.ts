@@ -1,6 +1,5 @@
 import { Cancellation } from '../../base/cancellation.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { isOptionsKey } from '../../base/options-keys.ts';
+import { type JsonObject, isOptionsKey } from '../../base/json.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { Program } from '../../schema/program.ts';

@@ -1,5 +1,4 @@
-import { isJsonObject, ownValue, type JsonObject } from '../../base/json.ts';
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
+import { isJsonObject, ownValue, type JsonObject, OPTIONS_KEYS } from '../../base/json.ts';
 
 /** The kinds of JSON values that a schema allows. */
 export type ValueKind = 'string' | 'number' | 'boolean' | 'null' | 'list' | 'object';

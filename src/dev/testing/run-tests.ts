@@ -1,8 +1,6 @@
 import type { Cancellation } from '../../base/cancellation.ts';
 import type { Result } from '../../base/result.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import type { Program } from '../../schema/program.ts';
-import type { TestType } from '../../schema/test.ts';
+import { indexDefinitions, type Program, type TestType } from '../../schema/program.ts';
 import type { SelectedTest } from './select-tests.ts';
 import { passedRuns, type TestResult, type TestRun } from './test-results.ts';
 import { TestRunner, type RunnerParts } from './test-runner.ts';

@@ -1,6 +1,6 @@
 import { resolve, sep } from 'node:path';
 import { matchesWildcard } from '../../base/wildcard.ts';
-import type { TestType } from '../../schema/test.ts';
+import type { TestType } from '../../schema/program.ts';
 
 /** The tests that a user asks for. An empty list selects all. */
 export interface TestSelection {

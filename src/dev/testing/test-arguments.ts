@@ -5,9 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { mediaTypeOfContent, mediaTypeOfName } from '../../base/media-types.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { resolveValue, type OptionValue } from '../../schema/client.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
-import type { TestType } from '../../schema/test.ts';
+import type { DefinitionIndex, FunctionType, TestType } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 
 /** The surroundings in which the arguments of a test have values. */

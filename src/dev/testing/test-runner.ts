@@ -10,10 +10,8 @@ import type {
   ReplyOutcome,
 } from '../../runtime/call/runtime.ts';
 import { evaluateTest, withoutChecks } from '../../runtime/call/test-conditions.ts';
-import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
+import { indexDefinitions, type DefinitionIndex, type FunctionType, type Program } from '../../schema/program.ts';
 import type { Message } from '../../schema/message.ts';
-import type { Program } from '../../schema/program.ts';
 import { createLocalRuntime, type LocalSettings } from '../local-runtime.ts';
 import { failureOf, type RunFailure } from '../run-failure.ts';
 import type { RecordedReply, RecordingKey, Recordings } from './recordings.ts';

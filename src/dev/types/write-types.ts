@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import { NameAllocator } from '../../compiler/3-emit/openapi/name-allocator.ts';
-import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
+import { indexDefinitions, type DefinitionIndex, type FunctionType, type Definitions } from '../../schema/program.ts';
 import {
   anyOf,
   choice,
@@ -13,7 +12,6 @@ import {
   type View,
   VIEW_SUFFIX,
 } from '../../schema/json-schema.ts';
-import type { Definitions } from '../../schema/program.ts';
 import { leadingTo } from '../../schema/type-graph.ts';
 import { documentation, membersOf, typeOf } from './type-script.ts';
 

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { isJsonObject, type JsonObject, type JsonValue, ownValue } from '../../base/json.ts';
-import { typeText } from '../../schema/type-text.ts';
+import { typeText } from '../../schema/type-graph.ts';
 import type { Type, UnionType } from '../../schema/type.ts';
 import { initialValue, memberOf, withMember } from '../data/argument-values.ts';
 import { childPath } from '../data/diff-values.ts';

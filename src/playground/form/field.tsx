@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import type { Type } from '../../schema/type.ts';
-import { typeText } from '../../schema/type-text.ts';
+import { typeText } from '../../schema/type-graph.ts';
 import { initialValue } from '../data/argument-values.ts';
 import { isOptional, targetOf } from '../data/types.ts';
 import { Icon } from '../widgets/icon.tsx';

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
 import { isJsonObject, type JsonObject } from '../../base/json.ts';
-import type { FunctionExample } from '../../schema/function.ts';
+import type { FunctionExample } from '../../schema/program.ts';
 import type { PlaygroundFunction } from '../../schema/playground-document.ts';
-import { typeText } from '../../schema/type-text.ts';
+import { typeText } from '../../schema/type-graph.ts';
 import { initialArguments } from '../data/argument-values.ts';
 import type { Prompt } from '../state/use-prompt.ts';
 import type { Draft, DraftActions } from '../state/use-draft.ts';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import type { DefinitionProblem } from '../../schema/definition-problem.ts';
+import type { DefinitionProblem } from '../../schema/program.ts';
 
 /** The errors that keep the server from serving the newest definitions, each with its lines. */
 export function ProblemBanner({ problems }: { readonly problems: readonly DefinitionProblem[] }): VNode | null {

@@ -1,7 +1,7 @@
 import { compileFunction } from 'node:vm';
 import { InternalError, invariant } from '../../base/invariant.ts';
 import type { FitsType, Type } from '../../schema/type.ts';
-import { typeText } from '../../schema/type-text.ts';
+import { typeText } from '../../schema/type-graph.ts';
 
 /** Answers that validators of recursive unions remember during one check. V8 collects a WeakMap of millions in minutes. */
 type Memory = Map<Validator, Map<object, boolean>>;

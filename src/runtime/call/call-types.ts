@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
-import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
-import type { Program } from '../../schema/program.ts';
+import { indexDefinitions, type DefinitionIndex, type FunctionType, type Program } from '../../schema/program.ts';
 import { extendDefinitions, type ExtendedTypes, type TypeExtension } from '../../schema/type-extension.ts';
 import { createArgumentChecker, type ArgumentChecker } from '../arguments/check-arguments.ts';
 import { FunctionValidators, loadValidators, type ArgumentValidators } from '../arguments/load-validators.ts';
 import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import { FunctionReplies } from './function-replies.ts';
-import { compileBoundedCondition, compileCountedCondition, WorkLimit } from './request-conditions.ts';
+import type { CompileCondition } from '../../schema/compile-condition.ts';
+import { compileChargedCondition } from '../prompt/compile-condition.ts';
+import { TemplateFault } from '../prompt/template-fault.ts';
+import { spend } from '../reply/coerce/step-budget.ts';
 
 /** The types that calls of one function use. */
 export interface CallTypes {
@@ -49,4 +50,36 @@ export function createExtendedTypes(
     replies: new FunctionReplies(fn, definitions, compileCountedCondition),
     extension: { hash: hash('sha256', json, 'base64url'), json },
   };
+}
+
+/** A unit of the work of templates takes up to 300 ns, and a step of coercion about 100 ns. */
+const STEPS_PER_UNIT = 3;
+
+/** At most 15 ms. */
+const MAX_UNITS = 50_000;
+
+/**
+ * Compiles the constraints in the types of a request, for replies. Their work counts as steps of the coercion, because a reply can
+ * have thousands of values with the same constraint.
+ */
+export const compileCountedCondition: CompileCondition = (expression, of) =>
+  compileChargedCondition(expression, of, (units) => spend(units * STEPS_PER_UNIT));
+
+/** Compiles the constraints in the types of a request, for arguments. */
+function compileBoundedCondition(limit: WorkLimit): CompileCondition {
+  return (expression, of) => compileChargedCondition(expression, of, (units) => limit.spend(units));
+}
+
+/** Limits the work of all constraints of one argument object, which are checked in the event loop. */
+class WorkLimit {
+  #left = MAX_UNITS;
+
+  reset(): void {
+    this.#left = MAX_UNITS;
+  }
+
+  spend(units: number): void {
+    this.#left -= units;
+    if (this.#left < 0) throw new TemplateFault('the asserts of the arguments take too many steps');
+  }
 }

@@ -1,18 +1,15 @@
 import { compileCondition } from '../prompt/compile-condition.ts';
 import { InternalError } from '../../base/invariant.ts';
-import { err } from '../../base/result.ts';
-import type { Result } from '../../base/result.ts';
-import { indexDefinitions } from '../../schema/definition-index.ts';
-import type { Program } from '../../schema/program.ts';
+import { err, type Result } from '../../base/result.ts';
+import { indexDefinitions, type Program } from '../../schema/program.ts';
 import { showsState } from '../../schema/type-graph.ts';
 import type { ClientSource } from '../model/client-source.ts';
 import { DeclaredHosts } from '../model/credential-rule.ts';
 import { ConnectionPools } from '../model/http/connection-pools.ts';
-import { cloudMachine } from '../model/providers/cloud-machine.ts';
+import { cloudMachine } from '../model/providers/cloud-credential.ts';
 import { loadProviders } from '../model/providers/providers.ts';
-import { createOfflineAnswers } from '../model/offline/offline-client.ts';
-import { clientsOfFiles } from '../model/strategies/client-plan.ts';
-import type { ClientPlan } from '../model/strategies/client-plan.ts';
+import { createOfflineAnswers } from '../model/providers/offline.ts';
+import { clientsOfFiles, type ClientPlan, singlePlans, type SinglePlan } from '../model/strategies/client-plan.ts';
 import { memberForKey, memberForTurn } from '../model/strategies/strategy-members.ts';
 import { roundRobinTurns } from '../model/strategies/run-plan.ts';
 import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
@@ -20,22 +17,15 @@ import type { Message } from '../../schema/message.ts';
 import { createArgumentChecker } from '../arguments/check-arguments.ts';
 import { ArgumentValidators } from '../arguments/load-validators.ts';
 import type { CallTypes } from './call-types.ts';
-import { callIdentity } from './call-identity.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { DynamicTypes } from './dynamic-types.ts';
 import type { Failure } from '../../schema/failure.ts';
 import { FunctionReplies } from './function-replies.ts';
-import { FunctionRun } from './function-run.ts';
-import type { RunServices } from './function-run.ts';
+import { FunctionRun, type RunServices } from './function-run.ts';
 import { parseReply, parseText, refuseLosses } from './parse-reply.ts';
 import { prepareReply } from './prepare-reply.ts';
-import type { ReplyOutcome } from './runtime.ts';
-import { ReadyCall, functionNotFound, prepareCall } from './prepare-call.ts';
-import type { PrepareServices } from './prepare-call.ts';
-import { TargetVariables } from './target-variables.ts';
-import { uncreatedClientFailure } from '../model/attempt-failure.ts';
-import { StreamReader, WholeReader } from './reply-reader.ts';
 import type {
+  ReplyOutcome,
   CallContext,
   CallOrigin,
   CallOutcome,
@@ -48,6 +38,13 @@ import type {
   RuntimeOptions,
   StreamObserver,
 } from './runtime.ts';
+import { ReadyCall, functionNotFound, prepareCall, type PrepareServices, TargetVariables } from './prepare-call.ts';
+import { uncreatedClientFailure } from '../model/attempt-failure.ts';
+import { StreamReader, WholeReader } from './reply-reader.ts';
+import { isCredentialName } from '../../base/credentials.ts';
+import { canonicalJson, compareText } from '../../base/json.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
+import { readVariable, resolveOptions, type CallEnvironment } from '../model/environment.ts';
 
 /** Creates the runtime of a program. It keeps connections to providers until `close`. */
 export function createRuntime(program: Program, options: RuntimeOptions): FunctionRuntime {
@@ -232,4 +229,61 @@ function firstClient(plan: ClientPlan, routeKey: string | undefined): ClientSour
         routeKey,
       );
   }
+}
+
+/**
+ * Returns text that is equal for two calls only if they are the same: their definitions, function, arguments, clients and options. The
+ * order of keys in arguments does not matter, and neither do credentials of the server. Undefined for a call that no other call
+ * equals: its request brings clients, variables or types, or asks for a trace.
+ */
+function callIdentity(call: ReadyCall, programHash: string): string | undefined {
+  const { decidesUpstream, include, onLoss, plan, requester, routeKey, tags, types } = call;
+  if (decidesUpstream || types !== undefined || include.has('trace')) return undefined;
+  return canonicalJson({
+    program: programHash,
+    function: call.functionName,
+    args: call.args,
+    clients: clientsText(plan, requester.environment),
+    include: [...include].toSorted(compareText),
+    onLoss,
+    routeKey,
+    tags: tags === undefined ? {} : Object.fromEntries(tags),
+    // A caller that cannot name private addresses must not get what another one read there.
+    privateUrls: requester.privateUrls,
+  });
+}
+
+/** The text of each plan that functions have; others live as long as their request. */
+const texts = new WeakMap<ClientPlan, string>();
+
+/** The definitions of the clients are part of the program, so their names and the values of their variables complete them. */
+function clientsText(plan: ClientPlan, environment: CallEnvironment): string {
+  const known = texts.get(plan);
+  if (known !== undefined) return known;
+  const variables = new Map(singlePlans(plan).flatMap((single) => variableValues(single, environment)));
+  const text = canonicalJson({ plan: namesOf(plan), variables: Object.fromEntries(variables) });
+  texts.set(plan, text);
+  return text;
+}
+
+function namesOf(plan: ClientPlan): readonly unknown[] {
+  return plan.kind === 'single' ? [plan.name] : [plan.kind, plan.name, ...plan.members.map(namesOf)];
+}
+
+/** The variables on which a client depends, except for credentials. */
+function variableValues(
+  { source }: SinglePlan,
+  environment: CallEnvironment,
+): ReadonlyArray<readonly [string, string]> {
+  const { options: given, provider } = source.definition;
+  const { http, options } = PROVIDER_DESCRIPTIONS[provider];
+  const read = resolveOptions(given, environment).reads.filter(({ option }) => options[option]?.secret !== true);
+  const names = [
+    ...read.map(({ variable }) => variable),
+    ...Object.values(options).flatMap(({ fromVariables = [] }) => fromVariables),
+    ...(http?.variables ?? []),
+  ];
+  return names
+    .filter((name) => !isCredentialName(name))
+    .map((name) => [name, readVariable(environment, name).value ?? ''] as const);
 }

@@ -3,14 +3,12 @@ import { isJsonObject, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { joinPath } from '../../base/value-path.ts';
 import type { Failure } from '../../schema/failure.ts';
-import type { FunctionType } from '../../schema/function.ts';
-import type { Program } from '../../schema/program.ts';
+import type { FunctionType, Program } from '../../schema/program.ts';
 import { typeRequestHash, type TypeOutcome, type TypeRefusal, type TypeSource } from '../../schema/type-extension.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { ArgumentValidators } from '../arguments/load-validators.ts';
-import { invalidOptions, sentOptions } from './call-options.ts';
+import { invalidOptions, sentOptions, oversizeFaults } from './call-options.ts';
 import { createExtendedTypes, type CallTypes } from './call-types.ts';
-import { oversizeFaults } from './option-limits.ts';
 
 /**
  * The pairs of a function and a `type_builder` that a process keeps. Callers usually build their types once. A compiled parser and

@@ -7,7 +7,7 @@ import type { Failure, FailureCode } from '../../schema/failure.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
 import { LARGE_INT } from '../reply/reply-parser.ts';
-import type { ClientRegistry } from './client-registry.ts';
+import type { ClientRegistry } from './client-directory.ts';
 import { createRuntime } from './create-runtime.ts';
 import { isLossy, type OnLoss, type Warning, warningsOf } from './losses.ts';
 import { validationFailure } from './parse-reply.ts';

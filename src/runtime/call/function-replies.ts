@@ -1,8 +1,6 @@
 import type { CompileCondition } from '../../schema/compile-condition.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
-import { structuresOf } from '../../schema/structured-clients.ts';
-import { StructuredOutputs, wrapperOf, type StructuredOutput } from '../../schema/structured-output.ts';
+import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
+import { structuresOf, StructuredOutputs, wrapperOf, type StructuredOutput } from '../../schema/structured-output.ts';
 import type { ModelClient } from '../model/model-client.ts';
 import { compileCondition } from '../prompt/compile-condition.ts';
 import { createReplyParser } from '../reply/create-reply-parser.ts';

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import { messageOf } from '../../base/invariant.ts';
 import { deepFreeze, isJsonObject } from '../../base/json.ts';
 import { replaceFile } from '../../base/write-file.ts';
-import { err, ok } from '../../base/result.ts';
-import type { Result } from '../../base/result.ts';
-import { programHash } from '../../schema/program.ts';
-import type { Program } from '../../schema/program.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import { programHash, type Program } from '../../schema/program.ts';
 
 const FORMAT: Program['format'] = 2;
 

@@ -1,10 +1,7 @@
-import { isJsonObject } from '../../base/json.ts';
-import type { Result } from '../../base/result.ts';
-import { isOptionsKey } from '../../base/options-keys.ts';
-import { err, ok } from '../../base/result.ts';
+import { isJsonObject, isOptionsKey } from '../../base/json.ts';
+import { type Result, err, ok } from '../../base/result.ts';
 import { didYouMean, nearestNames } from '../../base/suggestion.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
+import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
 import type { ClientRequester, ClientSource } from '../model/client-source.ts';
 import {
   clientsAsked,
@@ -12,22 +9,29 @@ import {
   MAX_REQUESTS,
   MAX_REQUESTS_RULE,
   Planner,
+  type ClientCatalogue,
+  type ClientPlan,
 } from '../model/strategies/client-plan.ts';
-import type { ClientCatalogue, ClientPlan } from '../model/strategies/client-plan.ts';
-import { hasCallOptions, invalidOptions, NO_PARTS, readCallOptions } from './call-options.ts';
-import type { CallOptions } from './call-options.ts';
-import { clientTtl } from './cache-ttl.ts';
+import {
+  hasCallOptions,
+  invalidOptions,
+  NO_PARTS,
+  readCallOptions,
+  type CallOptions,
+  clientTtl,
+} from './call-options.ts';
 import type { CallTypes } from './call-types.ts';
 import { withTypes } from './dynamic-types.ts';
 import type { ArgumentChecker } from '../arguments/check-arguments.ts';
 import type { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/failure.ts';
-import type { Violation } from '../../schema/violation.ts';
-import { ViolationList } from '../../schema/violation.ts';
+import { type Violation, ViolationList } from '../../schema/violation.ts';
 import type { OnLoss } from './losses.ts';
-import type { TargetVariables } from './target-variables.ts';
 import type { CallOrigin, LoadedTypes, PreparedCall, RuntimeOptions } from './runtime.ts';
 import { takesMedia } from '../../schema/type-graph.ts';
+import { variablesIn, type ClientType } from '../../schema/client.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
+import { decidesTarget } from '../model/credential-rule.ts';
 
 /** A call that passed all checks: its function, its arguments and the clients to call. */
 export class ReadyCall implements PreparedCall {
@@ -316,4 +320,30 @@ function invalidArguments(fn: FunctionType, details: readonly Violation[]): Fail
   const more = details.length > 1 ? ` (and ${details.length - 1} more)` : '';
   const message = `The arguments do not fit the function "${fn.name}". ${where}${first?.message ?? ''}${more}`;
   return { code: 'invalid_argument', message, details };
+}
+
+/**
+ * Variables with which tools and cloud SDKs find hosts. svc reads some of them only from the server's environment, but a
+ * request that sets one expects an effect that it must not have.
+ */
+const OF_THE_NETWORK =
+  /^(?:(?:https?|all|no|ftp|socks)_proxy|aws_(?:default_)?region|aws_endpoint_url(?:_\w+)?|aws_ec2_metadata_service_endpoint|aws_container_credentials_(?:relative|full)_uri|gce_metadata_(?:host|ip|root)|google_cloud_project)$/iu;
+
+/** The variables that decide which URL or client a call reaches. */
+export class TargetVariables {
+  readonly #names: ReadonlySet<string>;
+
+  /** `clients`: those of the definition files. */
+  constructor(clients: readonly ClientType[]) {
+    this.#names = new Set(clients.flatMap(variablesOf));
+  }
+
+  has(variable: string): boolean {
+    return this.#names.has(variable) || OF_THE_NETWORK.test(variable);
+  }
+}
+
+function variablesOf({ provider, options }: ClientType): readonly string[] {
+  const table = PROVIDER_DESCRIPTIONS[provider].options;
+  return options.filter(({ key }) => decidesTarget(table, key)).flatMap(({ value }) => variablesIn(value));
 }

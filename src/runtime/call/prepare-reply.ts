@@ -1,10 +1,8 @@
-import { OPTIONS_KEYS } from '../../base/options-keys.ts';
-import { isJsonObject, ownValue } from '../../base/json.ts';
+import { OPTIONS_KEYS, isJsonObject, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { TypeSource } from '../../schema/type-extension.ts';
-import { ViolationList } from '../../schema/violation.ts';
-import type { Violation } from '../../schema/violation.ts';
+import { ViolationList, type Violation } from '../../schema/violation.ts';
 import { readReplyOptions } from './call-options.ts';
 import { withTypes } from './dynamic-types.ts';
 import type { OnLoss } from './losses.ts';

@@ -1,8 +1,7 @@
 import type { ReplyStream } from '../reply/reply-parser.ts';
 import type { FunctionReplies } from './function-replies.ts';
 import { parseReply, parseText } from './parse-reply.ts';
-import type { ReplyOutcome, WholeReply } from './runtime.ts';
-import type { RuntimeOptions, StreamObserver } from './runtime.ts';
+import type { ReplyOutcome, WholeReply, RuntimeOptions, StreamObserver } from './runtime.ts';
 
 /** Receives model text: the only part in which a call and a stream differ. */
 export interface ReplyReader {

@@ -1,6 +1,5 @@
-import type { CallObserver, ParseObserver } from '../../base/call-observer.ts';
+import type { CallObserver, ParseObserver, ClientHealth } from '../../base/call-observer.ts';
 import type { Cancellation } from '../../base/cancellation.ts';
-import type { ClientHealth } from '../../base/client-health.ts';
 import type { Result } from '../../base/result.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Losses, ParseFlag } from '../../schema/explanation.ts';

@@ -1,7 +1,6 @@
 import { isJsonObject, ownValue, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Constraint } from '../../schema/constraint.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
-import type { FunctionType } from '../../schema/function.ts';
+import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
 import { compileTestCondition } from '../prompt/compile-condition.ts';
 
 /** The facts that the conditions of a test can read. */

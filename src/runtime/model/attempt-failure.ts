@@ -1,4 +1,4 @@
-import type { AttemptEnd } from '../../base/client-health.ts';
+import type { AttemptEnd } from '../../base/call-observer.ts';
 import { parseJson } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';

@@ -3,8 +3,8 @@ import type { PriceList } from '../../schema/price-list.ts';
 import type { DeclaredHosts } from './credential-rule.ts';
 import type { CallEnvironment } from './environment.ts';
 import type { ConnectionPools } from './http/connection-pools.ts';
-import type { OfflineAnswers } from './offline/offline-client.ts';
-import type { CloudMachine } from './providers/cloud-machine.ts';
+import type { OfflineAnswers } from './providers/offline.ts';
+import type { CloudMachine } from './providers/cloud-credential.ts';
 
 /** A client's definition and its origin: svc trusts the files with the server's keys, but not a request. */
 export interface ClientSource {

@@ -1,30 +1,28 @@
 import { Cancellation } from '../../base/cancellation.ts';
-import { inMicrotask } from '../../base/in-microtask.ts';
-import type { Ok, Result } from '../../base/result.ts';
-import { err, ok } from '../../base/result.ts';
+import { inMicrotask, type ExchangeLimits } from './http/exchange-clock.ts';
+import { type Ok, type Result, err, ok } from '../../base/result.ts';
 import type { Redactor } from '../../logging/redactor.ts';
 import type { TokenPrices } from '../../schema/providers/common-options.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
 import type { StructuredForm } from '../../schema/providers/structured-output.ts';
 import type { StructuredOutput } from '../../schema/structured-output.ts';
-import { attemptFailure, clientFailure, finalFailure } from './attempt-failure.ts';
-import type { AttemptFailure } from './attempt-failure.ts';
+import { attemptFailure, clientFailure, finalFailure, type AttemptFailure } from './attempt-failure.ts';
 import type { ConnectionPools, Destination } from './http/connection-pools.ts';
-import type { ExchangeLimits } from './http/exchange-clock.ts';
-import { MediaBudget, fetchMedia } from './http/fetch-media.ts';
-import { HttpExchange } from './http/http-exchange.ts';
-import type { ExchangeListener } from './http/http-exchange.ts';
+import { MediaBudget, fetchMedia, inlineMedia, needsInlining, type MediaHandling } from './inline-media.ts';
+import { HttpExchange, type ExchangeListener, BodyBuffer } from './http/http-exchange.ts';
 import type { HttpCall, ResponseHeaders } from './http/origin-pool.ts';
-import { ReadCoalescer } from './http/read-coalescer.ts';
-import { errorText } from './http/upstream-failure.ts';
-import type { UpstreamFailure } from './http/upstream-failure.ts';
-import { inlineMedia, needsInlining } from './inline-media.ts';
-import type { MediaHandling } from './inline-media.ts';
+import { errorText, type UpstreamFailure } from './http/upstream-failure.ts';
 import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
 import type { FinishReasonRule } from './client-options.ts';
-import { ReplyDecoder } from './reply-decoder.ts';
-import type { ModelReply, ReplyFormat } from './wire/reply-format.ts';
+import {
+  type ModelReply,
+  type ReplyFormat,
+  readWhole,
+  tooLargeToParse,
+  type StreamedReply,
+} from './wire/reply-format.ts';
+import { SseReader, type EventListener, type FrameReader } from './http/sse-reader.ts';
 
 /** The part of an HTTP client that differs between providers. */
 export interface WireProtocol {
@@ -351,4 +349,191 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#preparation?.media?.release();
     this.#coalescer?.stop();
   }
+}
+
+interface Expectation {
+  readonly format: ReplyFormat;
+  /** The provider was asked for a stream. */
+  readonly streamed: boolean;
+  /** A stream is complete if its body ended well and brought text, whatever its events state. */
+  readonly endsWithBody: boolean;
+  /** True if the caller asks for the reasoning. */
+  readonly wantsReasoning: boolean;
+}
+
+const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
+const DAMAGED: UpstreamFailure = { kind: 'cut', message: 'sent an event with a wrong checksum' };
+const UNFINISHED: UpstreamFailure = { kind: 'cut', message: 'ended its stream before the reply was complete' };
+const EMPTY: UpstreamFailure = { kind: 'cut', message: 'sent an empty reply' };
+/** Headers of a response that states where its body ends: HTTP/2, which has the first, always does. */
+const FRAMING = [':status', 'transfer-encoding', 'content-length'];
+
+const BYTE_ORDER_MARK = 0xfe_ff;
+
+/** Decodes the body of one response into a reply, in the provider's format. */
+class ReplyDecoder {
+  readonly #expected: Expectation;
+  /** The body of a reply that is not streamed. */
+  #body: BodyBuffer | undefined;
+  #frames: FrameReader | undefined;
+  #stream: StreamedReply | undefined;
+  #text = '';
+  #reasoning = '';
+  /** The response states where its body ends; without that, a cut looks like an end. */
+  readonly #framed: boolean;
+  #failure: UpstreamFailure | undefined;
+
+  /** `headers`: those of the response. */
+  constructor(expected: Expectation, headers: ResponseHeaders) {
+    this.#expected = expected;
+    this.#framed = FRAMING.some((name) => headers[name] !== undefined);
+    // Some servers ignore the request for a stream: their content-type shows it.
+    if (expected.streamed && !String(headers['content-type']).startsWith('application/json')) this.#openStream();
+    else this.#body = new BodyBuffer();
+  }
+
+  /** The reply comes as events, so bytes that arrive together are best decoded together. */
+  get isStream(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  /** Set if the stream cannot be used, or reported an error. */
+  get failure(): UpstreamFailure | undefined {
+    return this.#failure ?? this.#stream?.fault;
+  }
+
+  /** The stream announced that nothing more comes. */
+  get done(): boolean {
+    return this.#stream?.done === true;
+  }
+
+  /** The streamed reply, as far as it is known. */
+  get reply(): ModelReply {
+    const reply = { text: this.#text, ...this.#stream?.details };
+    return this.#reasoning === '' ? reply : { ...reply, reasoning: this.#reasoning };
+  }
+
+  push(bytes: Buffer): void {
+    this.#body?.add(bytes);
+    if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
+  }
+
+  /** The bytes that a stream keeps: its text and reasoning so far, with one byte for each character, and an incomplete event. */
+  get keptBytes(): number {
+    return this.#text.length + this.#reasoning.length + (this.#frames?.waitingBytes ?? 0);
+  }
+
+  /** The text of a stream since the last call; empty if there is none. */
+  takeDelta(): string {
+    const delta = this.#stream?.takeText() ?? '';
+    this.#text += delta;
+    return delta;
+  }
+
+  /** The reasoning of a stream since the last call; empty if there is none, or if the caller does not ask for it. */
+  takeReasoning(): string {
+    const delta = this.#stream?.takeReasoning() ?? '';
+    this.#reasoning += delta;
+    return delta;
+  }
+
+  /** The body ended. Call `takeDelta` and read `failure` before `finish`: the last event can bring text. */
+  endOfBody(): void {
+    this.#frames?.end();
+  }
+
+  /** The reply, or the reason why the body is none. */
+  finish(): Result<ModelReply, UpstreamFailure> {
+    if (this.#body !== undefined) return this.#readWhole(this.#body.take());
+    if (this.failure !== undefined) return err(this.failure);
+    const endedWithBody = this.#expected.endsWithBody && this.#framed && this.#text !== '';
+    return this.#stream?.complete === true || endedWithBody ? ok(this.reply) : err(UNFINISHED);
+  }
+
+  #openStream(): void {
+    const { format, wantsReasoning } = this.#expected;
+    const stream = format.openStream(wantsReasoning);
+    const listener: EventListener = (source, start, end) => stream.event(source, start, end);
+    this.#stream = stream;
+    this.#frames =
+      format.frames?.(listener) ?? new SseReader(listener, (source, start, gap) => stream.run(source, start, gap));
+  }
+
+  #readWhole(bytes: Buffer): Result<ModelReply, UpstreamFailure> {
+    const excess = tooLargeToParse(bytes, 'a reply');
+    if (excess !== undefined) return err(excess);
+    const decoded = bytes.toString('utf8');
+    // RFC 8259, 8.1 allows readers to skip a byte order mark.
+    const body = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;
+    const { format, wantsReasoning } = this.#expected;
+    const reply = readWhole(format, body, wantsReasoning);
+    if (reply.ok) return reply;
+    if (body === '') return err(EMPTY);
+    // Without a stated length, the reply can have been longer: a retry can succeed.
+    const canBeCut = reply.failure.kind === 'unusable' && !this.#framed;
+    return canBeCut ? err({ kind: 'cut', message: reply.failure.message }) : reply;
+  }
+}
+
+/** Reading rests only when two reads follow each other within this time. */
+const FAST_MS = 25;
+
+/** Rests continue while each of them gathers at least this many chunks. */
+const SEVERAL_CHUNKS = 2;
+
+/** After a larger read, more bytes are waiting already, and a rest gains nothing. */
+const SMALL_READ_BYTES = 32 * 1024;
+
+interface Reading {
+  pause(): void;
+  readOn(): void;
+}
+
+/**
+ * Coalesces the reads of a stream of many small chunks, each of which costs a system call, a parser run and a wake-up. While
+ * no text is needed, reading rests, and the kernel gathers the chunks that arrive meanwhile. Slow streams and large reads
+ * are not delayed.
+ */
+export class ReadCoalescer {
+  readonly #reading: Reading;
+  #readAt = 0;
+  /** A rest after the last read is likely to gather chunks. */
+  #gains = false;
+  #hasRested = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  get isResting(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  /** Call after each read, with the number of its chunks and bytes. */
+  wasRead(chunks: number, bytes: number): void {
+    const now = performance.now();
+    const isFast = this.#hasRested ? chunks >= SEVERAL_CHUNKS : now - this.#readAt < FAST_MS;
+    this.#gains = isFast && bytes <= SMALL_READ_BYTES;
+    this.#readAt = now;
+    this.#hasRested = false;
+  }
+
+  /** No text is needed for this long, counted from now. */
+  rest(ms: number): void {
+    if (!this.#gains || this.isResting) return;
+    this.#reading.pause();
+    this.#timer = setTimeout(this.#endRest, ms);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #endRest = (): void => {
+    this.#timer = undefined;
+    this.#hasRested = true;
+    this.#reading.readOn();
+  };
 }

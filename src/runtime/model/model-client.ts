@@ -1,4 +1,4 @@
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Result } from '../../base/result.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';

@@ -1,19 +1,22 @@
 import { ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { type DefinitionIndex, indexDefinitions } from '../../schema/definition-index.ts';
+import {
+  type DefinitionIndex,
+  indexDefinitions,
+  type FunctionType,
+  type Program,
+  type ProgramFile,
+} from '../../schema/program.ts';
 import type { PromptFailure } from '../../schema/failure.ts';
-import type { FunctionType } from '../../schema/function.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
-import type { Program, ProgramFile } from '../../schema/program.ts';
 import { isFunctionName } from '../../schema/template-vocabulary.ts';
 import type { FitsType } from '../../schema/type.ts';
 import { buildMessages } from './build-messages.ts';
 import { CHAT_HELPER, TEMPLATE_FUNCTIONS } from './builtins/functions.ts';
-import { BodyCompiler } from './compile/compile-body.ts';
-import { type CompiledMacro, MacroValue } from './compile/macro-value.ts';
+import { BodyCompiler, type CompiledMacro, MacroValue } from './compile/compile-body.ts';
 import { SlotScope } from './compile/slot-scope.ts';
 import { ArgumentConverter } from './convert-argument.ts';
-import { OutputFormatValue } from './output-format/output-format-value.ts';
+import { OutputFormatValue } from './output-format/describe-output.ts';
 import { OutputDefinitions } from './output-format/reachable-types.ts';
 import { type Evaluate, type Execute, Frame, Rendering, UNSET } from './rendering.ts';
 import { templateReason } from './template-fault.ts';

@@ -1,4 +1,4 @@
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 import type { Plan } from './coerce/plan.ts';
 

@@ -1,9 +1,9 @@
 import { err, ok } from '../../base/result.ts';
 import type { CompileCondition } from '../../schema/compile-condition.ts';
-import type { DefinitionIndex } from '../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../schema/program.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import type { Violation } from '../../schema/violation.ts';
-import { typeText } from '../../schema/type-text.ts';
+import { typeText } from '../../schema/type-graph.ts';
 import type { ClassType, FieldType, Type } from '../../schema/type.ts';
 import { replyFailure } from './reply.ts';
 import { createReplyParser } from './create-reply-parser.ts';

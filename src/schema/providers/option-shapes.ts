@@ -2,7 +2,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { DURATION_RULE, durationMs } from '../../base/duration.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
-import { headerProblem } from './header.ts';
 
 /** Takes the place of the string of an environment variable, which the checker does not know. */
 export const UNKNOWN_TEXT = Symbol('the string of an environment variable');
@@ -76,7 +75,7 @@ export interface OptionDescription {
 export type OptionTable = Readonly<Record<string, OptionDescription>>;
 
 /** The type of the value that `readValue` returns for a shape. */
-export type ShapeValue<S> = S extends { readonly kind: keyof ScalarValues }
+type ShapeValue<S> = S extends { readonly kind: keyof ScalarValues }
   ? ScalarValues[S['kind']]
   : S extends { readonly kind: 'one-of'; readonly words: ReadonlyArray<infer Word> }
     ? Word
@@ -324,4 +323,42 @@ function isList(value: OptionData): value is readonly OptionData[] {
 
 export function isMap(value: OptionData): value is Readonly<Record<string, OptionData>> {
   return isJsonObject(value);
+}
+
+/** A token of RFC 9110, 5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/u;
+
+/** Visible characters, spaces and tabs. CR, LF or NUL would start another header or request. */
+const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/u;
+
+/** Headers of the connection (RFC 9110, 7.6.1), and those that frame the request: never taken from options. */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+interface HeaderProblem {
+  readonly of: 'name' | 'value';
+  /** Completes a sentence that begins with the header's name. */
+  readonly message: string;
+}
+
+/** The reason why svc cannot send a header; undefined when it can. */
+export function headerProblem(name: string, value: string): HeaderProblem | undefined {
+  if (!TOKEN.test(name)) return { of: 'name', message: 'is not a header name' };
+  if (OF_THE_CONNECTION.has(name.toLowerCase())) {
+    return { of: 'name', message: 'belongs to the connection and cannot be set' };
+  }
+  if (VALUE.test(value)) return undefined;
+  return { of: 'value', message: 'has a value with characters that no header can contain' };
 }

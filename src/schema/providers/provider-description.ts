@@ -1,9 +1,19 @@
 import type { JsonValue } from '../../base/json.ts';
 import { nearestNames } from '../../base/suggestion.ts';
 import type { MediaKind } from '../type.ts';
-import type { OptionData, OptionTable, OptionValues, OptionViolation } from './option-shapes.ts';
+import {
+  type OptionData,
+  type OptionTable,
+  type OptionValues,
+  type OptionViolation,
+  isMap,
+  LONGEST_SUGGESTED,
+  MAX_VIOLATIONS,
+  readValue,
+  unknownOption,
+  UNKNOWN_TEXT,
+} from './option-shapes.ts';
 import type { StructuredForm } from './structured-output.ts';
-import { isMap, LONGEST_SUGGESTED, MAX_VIOLATIONS, readValue, unknownOption, UNKNOWN_TEXT } from './option-shapes.ts';
 
 /** One provider as data. The checker, the runtime and the tables of docs/clients.md all read it. */
 export interface ProviderDescription<O extends OptionTable = OptionTable> {

@@ -26,6 +26,11 @@ const DESCRIPTIONS = {
 /** The name of a provider. The checker replaces the names of older definition files. */
 export type Provider = keyof typeof DESCRIPTIONS;
 
+/** A provider that svc reaches over HTTP: its description states how. */
+export type HttpProviderName = {
+  [N in Provider]: (typeof DESCRIPTIONS)[N] extends { readonly http: unknown } ? N : never;
+}[Provider];
+
 /** Every provider that a client can name. */
 export const PROVIDERS: readonly Provider[] = Object.keys(DESCRIPTIONS) as Provider[];
 

@@ -1,5 +1,11 @@
-import type { OptionData, OptionTable, OptionValues, OptionViolation, Shape } from './option-shapes.ts';
-import { readValue } from './option-shapes.ts';
+import {
+  type OptionData,
+  type OptionTable,
+  type OptionValues,
+  type OptionViolation,
+  type Shape,
+  readValue,
+} from './option-shapes.ts';
 
 /** Retry policies do not read the environment, so strings with digits would be a mistake. */
 const MILLISECONDS = {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { excessOfJson, MAX_ARGUMENT_VALUES } from '../../base/scan-json.ts';
+import { excessOfJson, MAX_ARGUMENT_VALUES } from '../../base/json-text.ts';
 import { problem, type Problem } from './problem.ts';
 import type { HttpRequest } from './transport.ts';
 

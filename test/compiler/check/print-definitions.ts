@@ -1,8 +1,7 @@
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { ClientType, OptionEntry, OptionValue, RetryPolicyType } from '../../../src/schema/client.ts';
 import type { Constraint } from '../../../src/schema/constraint.ts';
-import type { FunctionType, ParameterType, TemplateStringType } from '../../../src/schema/function.ts';
-import type { Definitions } from '../../../src/schema/program.ts';
+import type { FunctionType, ParameterType, TemplateStringType, Definitions } from '../../../src/schema/program.ts';
 import type { AliasType, ClassType, EnumType, EnumValueType, FieldType, Type } from '../../../src/schema/type.ts';
 
 /**

@@ -5,8 +5,7 @@ import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
-import type { FunctionType } from '../../../src/schema/function.ts';
-import type { Program } from '../../../src/schema/program.ts';
+import type { FunctionType, Program } from '../../../src/schema/program.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 import {
   alias,

@@ -1,5 +1,4 @@
-import type { JsonValue } from '../../../src/base/json.ts';
-import { isJsonObject } from '../../../src/base/json.ts';
+import { type JsonValue, isJsonObject } from '../../../src/base/json.ts';
 
 /** Keywords of OpenAPI 3.1 and JSON Schema that a 3.0 document must not have. */
 const FOREIGN_KEYWORDS = new Set([

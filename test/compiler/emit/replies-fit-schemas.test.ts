@@ -5,7 +5,7 @@ import { assertProperty } from '../../support/assert-property.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {
   alias,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseTemplate } from '../../../src/compiler/1-parse/template/parse-template.ts';
-import { checkTemplate } from '../../../src/compiler/2-check/check-templates.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
-import type { Definitions } from '../../../src/schema/program.ts';
+import { checkTemplate } from '../../../src/compiler/2-check/templates/check-templates.ts';
+import { indexDefinitions, type Definitions } from '../../../src/schema/program.ts';
 import type { ClassType, EnumType, Type } from '../../../src/schema/type.ts';
 import { readTemplateSamples, showDiagnostics } from './read-template-samples.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import type { Constraint } from '../../../src/schema/constraint.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import { definitionsOf } from '../../support/definitions.ts';
 import { extensionOf, faultsOf } from './types-of-requests.ts';
 

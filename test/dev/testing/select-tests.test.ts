@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fullName } from '../../../src/dev/testing/test-results.ts';
 import { selectsAll, selectTests, type TestSelection } from '../../../src/dev/testing/select-tests.ts';
-import type { TestType } from '../../../src/schema/test.ts';
+import type { TestType } from '../../../src/schema/program.ts';
 
 function testOf(name: string, functions: readonly string[], file: string): TestType {
   return { name, functions, span: { file, start: 0, end: 1 }, args: [], constraints: [], buildsTypes: false };

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/compile.ts';
 import { testArguments } from '../../../src/dev/testing/test-arguments.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-arguments-'));
 afterAll(() => rmSync(folder, { recursive: true }));

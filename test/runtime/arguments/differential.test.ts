@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { explainArguments } from '../../../src/runtime/arguments/explain-arguments.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
-import type { DefinitionIndex } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/program.ts';
 import { acceptsNull } from '../../../src/schema/type-graph.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {

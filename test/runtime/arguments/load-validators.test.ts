@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { ArgumentValidators, loadValidators } from '../../../src/runtime/arguments/load-validators.ts';
-import type { FunctionValidators } from '../../../src/runtime/arguments/load-validators.ts';
+import {
+  ArgumentValidators,
+  loadValidators,
+  type FunctionValidators,
+} from '../../../src/runtime/arguments/load-validators.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import type { CallOutcome, FunctionRuntime, FunctionStream } from '../../../src/runtime/call/runtime.ts';
+import type { CallOutcome, FunctionRuntime, FunctionStream, WholeReply } from '../../../src/runtime/call/runtime.ts';
 import { startOwnClock } from '../../support/own-clock.ts';
 import { waitUntil } from '../../support/load.ts';
 import {
@@ -10,12 +10,11 @@ import {
   reply,
   startFakeProvider,
   status,
+  type FakeProvider,
 } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
 import { err } from '../../../src/base/result.ts';
-import type { WholeReply } from '../../../src/runtime/call/runtime.ts';
 import {
   callContext,
   callFunction,

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
-import { OPTIONS_KEYS } from '../../../src/base/options-keys.ts';
-import { reply, startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { OPTIONS_KEYS } from '../../../src/base/json.ts';
+import { reply, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
 import { callContext, callFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;

@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ClientRegistry, loadFunctions } from '../../../src/index.ts';
-import type { CallMeta, FunctionEvent, FunctionLibrary, PriceEntry } from '../../../src/index.ts';
-import { reply, startFakeProvider } from '../../support/fake-provider.ts';
+import { ClientRegistry, loadFunctions, type FunctionLibrary, type PriceEntry } from '../../../src/index.ts';
+import type { CallMeta, FunctionEvent } from '../../../src/runtime/call/function-library.ts';
+import { reply, startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 import { waitUntil } from '../../support/load.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
 let functions: FunctionLibrary;

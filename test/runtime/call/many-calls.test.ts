@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
 import { callFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 let fake: FakeProvider;

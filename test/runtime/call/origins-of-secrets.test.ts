@@ -1,11 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertAsyncProperty } from '../../support/assert-property.ts';
-import { recordCall } from '../../support/recorded-calls.ts';
-import type { RecordedCall, SentCall } from '../../support/recorded-calls.ts';
+import { recordCall, type RecordedCall, type SentCall } from '../../support/recorded-calls.ts';
 import { compileText } from '../../support/test-runtime.ts';
-import { ACCOUNT, AWS_KEYS, filesOf, scenario, SECRET_VARIABLES, secretOf } from './random-clients.ts';
-import type { Scenario } from './random-clients.ts';
+import { ACCOUNT, AWS_KEYS, filesOf, scenario, SECRET_VARIABLES, secretOf, type Scenario } from './random-clients.ts';
 
 /**
  * The law: no literal of the definition files and no value of the server's environment reaches an origin that the server's own

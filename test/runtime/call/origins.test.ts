@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { recordCall } from '../../support/recorded-calls.ts';
-import type { RecordedRequest } from '../../support/recorded-calls.ts';
+import { recordCall, type RecordedRequest } from '../../support/recorded-calls.ts';
 import { compileText } from '../../support/test-runtime.ts';
 
 type Env = Readonly<Record<string, string>>;

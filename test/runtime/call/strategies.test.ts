@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
 import { SSE_HEADERS, chatEvent, raw, reply, status } from '../../support/fake-provider.ts';
-import { sleep } from '../../support/fake-wire.ts';
+import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
 import { waitUntil } from '../../support/load.ts';
-import type { Behaviour } from '../../support/fake-wire.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { startProviderSuite } from '../../support/provider-suite.ts';
 import { callContext, callFunction, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FunctionReplies } from '../../../src/runtime/call/function-replies.ts';
 import type { FunctionRuntime, RuntimeOptions, WholeReply } from '../../../src/runtime/call/runtime.ts';
 import { JsonReply, NO_LOSSES } from '../../../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import { RESPONSE_FORMAT, TEXT_FORMAT } from '../../../src/schema/providers/structured-output.ts';
 import { chatCompletion, chatEvent, reply, sse, status } from '../../support/fake-provider.ts';
 import { startProviderSuite } from '../../support/provider-suite.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '../../../src/logging/logger.ts';
 import { createRuntime } from '../../../src/runtime/call/create-runtime.ts';
 import { takesMedia } from '../../../src/schema/type-graph.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import { compileText } from '../../support/test-runtime.ts';
 import { validatorSource } from '../../support/validators.ts';
 

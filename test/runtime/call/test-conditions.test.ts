@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { evaluateTest, withoutChecks, type TestedCall } from '../../../src/runtime/call/test-conditions.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 
 const OPTIONS = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
 

@@ -2,16 +2,16 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
-import { hostRefusal } from '../../../src/runtime/model/http/address-guard.ts';
-import type { AddressFinder } from '../../../src/runtime/model/http/address-guard.ts';
-import { addressKind } from '../../../src/runtime/model/http/address-guard.ts';
-import type { AddressKind } from '../../../src/runtime/model/http/address-guard.ts';
+import {
+  hostRefusal,
+  type AddressFinder,
+  addressKind,
+  type AddressKind,
+} from '../../../src/runtime/model/http/address-guard.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
-import { ask, clientDefinition, testServices } from '../../support/ask-client.ts';
-import type { Asked } from '../../support/ask-client.ts';
-import { startFakeProvider } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, testServices, type Asked } from '../../support/ask-client.ts';
+import { startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 
 test.each<[AddressKind, readonly string[]]>([
   ['public', ['8.8.8.8', '172.15.0.1', '172.32.0.1', '100.63.0.1', '192.169.0.1', '2606:4700::1111', '::ffff:8.8.8.8']],

@@ -7,8 +7,7 @@ import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.t
 import type { COMMON_OPTIONS } from '../../../src/schema/providers/common-options.ts';
 import type { OptionValues } from '../../../src/schema/providers/option-shapes.ts';
 import { readOptions } from '../../../src/schema/providers/provider-description.ts';
-import { PROVIDER_DESCRIPTIONS } from '../../../src/schema/providers/providers.ts';
-import type { Provider } from '../../../src/schema/providers/providers.ts';
+import { PROVIDER_DESCRIPTIONS, type Provider } from '../../../src/schema/providers/providers.ts';
 
 const pools = new ConnectionPools();
 
@@ -35,7 +34,7 @@ function connect(provider: Provider, given: Readonly<Record<string, JsonValue>>)
   expect(violations).toEqual([]);
   const url = description.http?.url(values) ?? '';
   const options = toClientOptions(values as OptionValues<typeof COMMON_OPTIONS>, body);
-  const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url });
+  const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url, format: undefined });
   if (connection === undefined) throw new Error('no provider');
   return { url, connection };
 }

@@ -7,8 +7,7 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, testServices } from '../../support/ask-client.ts';
-import { startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
 const services = testServices();

@@ -4,14 +4,11 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { AUTHORITY_FILE, credentials } from '../../support/certificates.ts';
-import type { CertificateName } from '../../support/certificates.ts';
+import { AUTHORITY_FILE, credentials, type CertificateName } from '../../support/certificates.ts';
 import { reply as answer } from '../../support/fake-provider.ts';
-import { Http2Server, reply } from '../../support/http2-server.ts';
-import type { Http2Asked } from '../../support/http2-server.ts';
+import { Http2Server, reply, type Http2Asked } from '../../support/http2-server.ts';
 import { waitUntil } from '../../support/load.ts';
-import { startRequest } from '../../support/running-request.ts';
-import type { RunningRequest } from '../../support/running-request.ts';
+import { startRequest, type RunningRequest } from '../../support/running-request.ts';
 import { TlsProvider } from '../../support/tls-provider.ts';
 
 const closing: (() => Promise<void>)[] = [];

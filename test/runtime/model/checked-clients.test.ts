@@ -1,12 +1,15 @@
 import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { JsonValue } from '../../../src/base/json.ts';
-import { isJsonObject } from '../../../src/base/json.ts';
+import { type JsonValue, isJsonObject } from '../../../src/base/json.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
 import { Planner } from '../../../src/runtime/model/strategies/client-plan.ts';
-import { isStrategy, PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/providers.ts';
-import type { Provider } from '../../../src/schema/providers/providers.ts';
+import {
+  isStrategy,
+  PROVIDER_DESCRIPTIONS,
+  PROVIDERS,
+  type Provider,
+} from '../../../src/schema/providers/providers.ts';
 import type { Violation } from '../../../src/schema/violation.ts';
 import { checkText } from '../../compiler/check/sample-files.ts';
 import { clientDefinition, testServices } from '../../support/ask-client.ts';

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { err, ok } from '../../../src/base/result.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
-import { fetchProfileCredentials } from '../../../src/runtime/model/providers/aws-credentials.ts';
-import { readAwsProfile } from '../../../src/runtime/model/providers/aws-credentials.ts';
-import { findAwsRole } from '../../../src/runtime/model/providers/aws-roles.ts';
-import { cloudMachine } from '../../../src/runtime/model/providers/cloud-machine.ts';
-import { RenewedCredential } from '../../../src/runtime/model/providers/renewed-credential.ts';
+import {
+  fetchProfileCredentials,
+  readAwsProfile,
+  findAwsRole,
+} from '../../../src/runtime/model/providers/aws-credentials.ts';
+import { cloudMachine, RenewedCredential } from '../../../src/runtime/model/providers/cloud-credential.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
 
 let fake: FakeProvider;

@@ -1,16 +1,14 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { AwsEventReader } from '../../../src/runtime/model/http/aws-event-reader.ts';
-import { AwsSigner } from '../../../src/runtime/model/providers/aws-signer.ts';
+import { AwsEventReader } from '../../../src/runtime/model/providers/aws-bedrock.ts';
+import { AwsSigner } from '../../../src/runtime/model/providers/aws-credentials.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { awsEvent } from '../../support/aws-event-frame.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import type { Asked } from '../../support/ask-client.ts';
-import { sse, startFakeProvider, status } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
+import { sse, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
 import { head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
 
 let fake: FakeProvider;

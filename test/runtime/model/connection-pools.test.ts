@@ -3,10 +3,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { chatCompletion, reply, startFakeProvider } from '../../support/fake-provider.ts';
+import { chatCompletion, reply, startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 import { sleep } from '../../support/fake-wire.ts';
 import { head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
 import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;

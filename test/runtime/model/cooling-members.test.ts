@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { err, ok } from '../../../src/base/result.ts';
 import { clientFailure, finalFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import type { ClientPlan, RoundRobinPlan } from '../../../src/runtime/model/strategies/client-plan.ts';
+import { type ClientPlan, type RoundRobinPlan, Weights } from '../../../src/runtime/model/strategies/client-plan.ts';
 import {
   memberForKey,
   memberForTurn,
@@ -11,7 +11,6 @@ import {
   type CoolingClients,
 } from '../../../src/runtime/model/strategies/strategy-members.ts';
 import { runPlan } from '../../../src/runtime/model/strategies/run-plan.ts';
-import { Weights } from '../../../src/runtime/model/strategies/weights.ts';
 import { assertAsyncProperty, assertProperty } from '../../support/assert-property.ts';
 
 const NAMES = ['A', 'B', 'C', 'D', 'E'];

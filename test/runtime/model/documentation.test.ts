@@ -1,18 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import { canRetry } from '../../../src/runtime/model/strategies/retry.ts';
+import { canRetry } from '../../../src/runtime/model/strategies/run-plan.ts';
 import { COMMON_OPTIONS, HTTP_SETTINGS } from '../../../src/schema/providers/common-options.ts';
 import type { OptionDescription, OptionTable } from '../../../src/schema/providers/option-shapes.ts';
 import type { SchemaLimits } from '../../../src/schema/providers/structured-output.ts';
-import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../../src/schema/providers/providers.ts';
-import type { Provider } from '../../../src/schema/providers/providers.ts';
+import { PROVIDER_DESCRIPTIONS, PROVIDERS, type Provider } from '../../../src/schema/providers/providers.ts';
 import { FALLBACK } from '../../../src/schema/providers/strategies.ts';
 import type { MediaKind } from '../../../src/schema/type.ts';
-import { generatedSection } from '../../docs/generated-section.ts';
-import type { GeneratedSection } from '../../docs/generated-section.ts';
-import { outcomeOf, readExchanges, sections } from '../../support/exchanges.ts';
-import type { Exchange } from '../../support/exchanges.ts';
+import { generatedSection, type GeneratedSection } from '../../docs/generated-section.ts';
+import { outcomeOf, readExchanges, sections, type Exchange } from '../../support/exchanges.ts';
 import { retryWaits } from '../../support/retry-waits.ts';
 import { compileText } from '../../support/test-runtime.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { endpointOf } from '../../../src/runtime/model/http/endpoint.ts';
+import { endpointOf } from '../../../src/runtime/model/http/address-guard.ts';
 
 test.each<[string, object]>([
   ['https://api.example.com', { host: 'api.example.com', port: 443, authority: 'api.example.com:443' }],

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CallOutcome } from '../../../src/runtime/call/runtime.ts';
 import { awsEvent, awsException } from '../../support/aws-event-frame.ts';
-import { outcomeOf, readExchanges, sections } from '../../support/exchanges.ts';
-import type { Exchange } from '../../support/exchanges.ts';
-import { startFakeProvider } from '../../support/fake-provider.ts';
+import { outcomeOf, readExchanges, sections, type Exchange } from '../../support/exchanges.ts';
+import { startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 import { head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
 import type { Behaviour, RecordedRequest } from '../../support/fake-wire.ts';
 import { callFunction, streamFunction, testRuntime } from '../../support/test-runtime.ts';
 

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import type { Asked } from '../../support/ask-client.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
+import { type Asked, ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import {
   SSE_HEADERS,
   chatCompletion,
@@ -11,11 +10,10 @@ import {
   sse,
   startFakeProvider,
   status,
+  type FakeProvider,
 } from '../../support/fake-provider.ts';
-import { sleep } from '../../support/fake-wire.ts';
+import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour } from '../../support/fake-wire.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { waitUntil } from '../../support/load.ts';
 

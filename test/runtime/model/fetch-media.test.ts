@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
-import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { INLINED_MEDIA_BYTES } from '../../../src/runtime/model/http/connection-pools.ts';
-import { fetchMedia } from '../../../src/runtime/model/http/fetch-media.ts';
+import { ConnectionPools, INLINED_MEDIA_BYTES } from '../../../src/runtime/model/http/connection-pools.ts';
+import { fetchMedia } from '../../../src/runtime/model/inline-media.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { reply, startFakeProvider, status } from '../../support/fake-provider.ts';
-import { sleep } from '../../support/fake-wire.ts';
+import { reply, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour } from '../../support/fake-wire.ts';
 
 let fake: FakeProvider;
 const services = testServices();

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import type { Asked } from '../../support/ask-client.ts';
+import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
 
 // A mock that other developers wrote from the providers' documentation reveals mistakes that svc and its own fakes share.
 const mock = new LLMock({ port: 0 });

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Result } from '../../../src/base/result.ts';
-import { ok } from '../../../src/base/result.ts';
+import { type Result, ok } from '../../../src/base/result.ts';
 import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import { openAiChatFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { Redactor } from '../../../src/logging/redactor.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
-import { HttpModelClient } from '../../../src/runtime/model/http-model-client.ts';
-import type { WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
+import { HttpModelClient, type WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { ModelReply, ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { FedPools } from '../../support/fed-pools.ts';

@@ -8,11 +8,9 @@ import { ask, clientDefinition, makeClient, testServices } from '../../support/a
 import { startConnectProxy } from '../../support/connect-proxy.ts';
 import { chatEvents } from '../../support/fake-provider.ts';
 import { FRAME, frame } from '../../support/http2-frames.ts';
-import { Http2Server, reply } from '../../support/http2-server.ts';
-import type { Http2Asked } from '../../support/http2-server.ts';
+import { Http2Server, reply, type Http2Asked } from '../../support/http2-server.ts';
 import { waitUntil } from '../../support/load.ts';
-import { REQUEST_BODY, startRequest } from '../../support/running-request.ts';
-import type { RunningRequest, Sending } from '../../support/running-request.ts';
+import { REQUEST_BODY, startRequest, type RunningRequest, type Sending } from '../../support/running-request.ts';
 
 const servers: Http2Server[] = [];
 let pools = newPools();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { literalCredential } from '../../../src/runtime/model/literal-credentials.ts';
+import { literalCredential } from '../../../src/runtime/model/create-model-client.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { clientDefinition } from '../../support/ask-client.ts';
 

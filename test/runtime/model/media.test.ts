@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isJsonObject } from '../../../src/base/json.ts';
 import type { MediaPart, MediaSource, Message } from '../../../src/schema/message.ts';
-import { providerNamed } from '../../../src/schema/providers/providers.ts';
-import type { Provider } from '../../../src/schema/providers/providers.ts';
+import { providerNamed, type Provider } from '../../../src/schema/providers/providers.ts';
 import type { MediaKind } from '../../../src/schema/type.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
 
 const TYPES = { image: 'image/png', audio: 'audio/wav', pdf: 'application/pdf', video: 'video/mp4' };
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { missingCredentials } from '../../../src/runtime/model/missing-credentials.ts';
+import { missingCredentials } from '../../../src/runtime/model/create-model-client.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { callFunction, compileText, testRuntime } from '../../support/test-runtime.ts';
 

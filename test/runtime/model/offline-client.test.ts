@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
-import { createOfflineClient } from '../../../src/runtime/model/offline/offline-client.ts';
+import { createOfflineClient } from '../../../src/runtime/model/providers/offline.ts';
 import { OFFLINE } from '../../../src/schema/providers/offline.ts';
 import { readOptions } from '../../../src/schema/providers/provider-description.ts';
 

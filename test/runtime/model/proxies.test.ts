@@ -3,10 +3,8 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import { proxyFor } from '../../../src/runtime/model/http/proxy.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import type { Asked } from '../../support/ask-client.ts';
-import { startFakeProvider } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
+import { startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 import { waitUntil } from '../../support/load.ts';
 
 const ENV = {

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { ReadClock } from '../../../src/runtime/model/http/read-clock.ts';
+import { ReadClock } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { turn } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
 import { startRequest } from '../../support/running-request.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ReadCoalescer } from '../../../src/runtime/model/http/read-coalescer.ts';
+import { ReadCoalescer } from '../../../src/runtime/model/http-model-client.ts';
 
 const EVERY_MS = 50;
 const KIB = 1024;

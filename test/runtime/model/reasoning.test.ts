@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
-import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { readWhole } from '../../../src/runtime/model/wire/reply-format.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 

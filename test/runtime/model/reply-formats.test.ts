@@ -2,10 +2,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { Message, MessagePart } from '../../../src/schema/message.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import type { Asked } from '../../support/ask-client.ts';
-import { chatCompletion, chatEvent, sse, startFakeProvider, status } from '../../support/fake-provider.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
+import {
+  chatCompletion,
+  chatEvent,
+  sse,
+  startFakeProvider,
+  status,
+  type FakeProvider,
+} from '../../support/fake-provider.ts';
 
 let fake: FakeProvider;
 const services = testServices();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { anthropicFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
-import { bedrockFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
-import { googleFormat } from '../../../src/runtime/model/wire/google-format.ts';
-import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import { anthropicFormat } from '../../../src/runtime/model/providers/anthropic.ts';
+import { bedrockFormat } from '../../../src/runtime/model/providers/aws-bedrock.ts';
+import { googleFormat } from '../../../src/runtime/model/providers/google-ai.ts';
+import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { readWhole, type ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 
 interface Sample {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { canRetry } from '../../../src/runtime/model/strategies/retry.ts';
+import { canRetry } from '../../../src/runtime/model/strategies/run-plan.ts';
 import { FAILED, retryWaits } from '../../support/retry-waits.ts';
 
 const EXPONENTIAL = { kind: 'exponential', delayMs: 100, multiplier: 2, maxDelayMs: 300 } as const;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ClientPlan, RoundRobinPlan } from '../../../src/runtime/model/strategies/client-plan.ts';
+import { type ClientPlan, type RoundRobinPlan, Weights } from '../../../src/runtime/model/strategies/client-plan.ts';
 import { memberForKey, memberOfTurn } from '../../../src/runtime/model/strategies/strategy-members.ts';
-import { Weights } from '../../../src/runtime/model/strategies/weights.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 
 type Turns = RoundRobinPlan & { readonly name: string };

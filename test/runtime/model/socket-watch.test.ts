@@ -1,18 +1,13 @@
 import { Socket } from 'node:net';
 import { Pool } from 'undici';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import type { Destination } from '../../../src/runtime/model/http/connection-pools.ts';
+import { ConnectionPools, type Destination } from '../../../src/runtime/model/http/connection-pools.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
-import { Http1Pool } from '../../../src/runtime/model/http/http1-pool.ts';
-import { Http1Pools } from '../../../src/runtime/model/http/http1-pools.ts';
+import { Http1Pool, Http1Pools, SocketWatch } from '../../../src/runtime/model/http/http1-pool.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
-import { SocketWatch } from '../../../src/runtime/model/http/socket-watch.ts';
-import { startFakeProvider, status } from '../../support/fake-provider.ts';
-import { sleep } from '../../support/fake-wire.ts';
+import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
 
 let fake: FakeProvider;

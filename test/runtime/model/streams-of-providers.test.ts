@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
 import { outcomeOf, readExchanges, sections } from '../../support/exchanges.ts';
-import { SSE_HEADERS, sse, startFakeProvider } from '../../support/fake-provider.ts';
-import { sleep } from '../../support/fake-wire.ts';
+import { SSE_HEADERS, sse, startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
+import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
-import type { FakeProvider } from '../../support/fake-provider.ts';
-import type { Behaviour } from '../../support/fake-wire.ts';
 import { callContext, streamFunction, testRuntime, valueOf } from '../../support/test-runtime.ts';
 
 const FEWEST_STREAMS = 10;

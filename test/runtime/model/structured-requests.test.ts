@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
-import { structuredClients } from '../../../src/schema/structured-clients.ts';
+import { structuredClients } from '../../../src/schema/structured-output.ts';
 import { status } from '../../support/fake-provider.ts';
 import { startProviderSuite } from '../../support/provider-suite.ts';
 import { callFunction, compileText, testRuntime } from '../../support/test-runtime.ts';

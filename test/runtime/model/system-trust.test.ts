@@ -10,8 +10,7 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { readSystemCertificates } from '../../../src/runtime/model/http/system-trust.ts';
-import { SystemTrust } from '../../../src/runtime/model/http/system-trust.ts';
+import { readSystemCertificates, SystemTrust } from '../../../src/runtime/model/http/system-trust.ts';
 import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { chatCompletion } from '../../support/fake-provider.ts';
 

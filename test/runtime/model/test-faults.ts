@@ -3,11 +3,19 @@ import { Cancellation } from '../../../src/base/cancellation.ts';
 import type { CallContext, CallOutcome, FunctionRuntime } from '../../../src/runtime/call/runtime.ts';
 import { problemOf } from '../../../src/server/http/problem.ts';
 import { AUTHORITY_FILE } from '../../support/certificates.ts';
-import { FAULT_GROUPS, FaultyProviders, MODES, cellsOf, limitThatEnded } from '../../support/fault-cells.ts';
-import type { CellEnd, FaultCell, HttpVersion, Strategy } from '../../support/fault-cells.ts';
+import {
+  FAULT_GROUPS,
+  FaultyProviders,
+  MODES,
+  cellsOf,
+  limitThatEnded,
+  type CellEnd,
+  type FaultCell,
+  type HttpVersion,
+  type Strategy,
+} from '../../support/fault-cells.ts';
 import { pageRows, rowOf, rowOnPage } from '../../support/fault-page.ts';
-import { REPLY_TEXT } from '../../support/fault-steps.ts';
-import type { UpstreamFault } from '../../support/fault-steps.ts';
+import { REPLY_TEXT, type UpstreamFault } from '../../support/fault-steps.ts';
 import { waitUntil } from '../../support/load.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
-import { anthropicFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
-import { bedrockFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
-import { openAiChatFormat } from '../../../src/runtime/model/wire/openai-formats.ts';
+import { anthropicFormat } from '../../../src/runtime/model/providers/anthropic.ts';
+import { bedrockFormat } from '../../../src/runtime/model/providers/aws-bedrock.ts';
+import { openAiChatFormat } from '../../../src/runtime/model/providers/openai.ts';
 import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
 

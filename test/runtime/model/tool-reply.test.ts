@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { anthropicToolFormat } from '../../../src/runtime/model/wire/anthropic-format.ts';
-import { bedrockToolFormat } from '../../../src/runtime/model/wire/bedrock-format.ts';
+import { anthropicToolFormat } from '../../../src/runtime/model/providers/anthropic.ts';
+import { bedrockToolFormat } from '../../../src/runtime/model/providers/aws-bedrock.ts';
 import { readWhole, type ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { answeredByTool, ToolReply, toolText } from '../../../src/runtime/model/wire/tool-reply.ts';
 

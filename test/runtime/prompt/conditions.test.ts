@@ -5,7 +5,7 @@ import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import type { ConstrainedType } from '../../../src/schema/compile-condition.ts';
 import type { Condition } from '../../../src/schema/constraint.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 
 /** The type of a parameter, with the definitions of this file. */
 function constrained(type: string): ConstrainedType {

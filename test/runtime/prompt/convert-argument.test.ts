@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 import { ArgumentConverter } from '../../../src/runtime/prompt/convert-argument.ts';
 import {

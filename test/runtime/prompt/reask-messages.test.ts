@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reaskMessages } from '../../../src/runtime/prompt/reask-messages.ts';
+import { reaskMessages } from '../../../src/runtime/prompt/build-messages.ts';
 import type { Message, PromptClient } from '../../../src/schema/message.ts';
 
 const CLIENT: PromptClient = {

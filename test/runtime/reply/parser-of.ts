@@ -5,8 +5,7 @@ import { createReplyParser } from '../../../src/runtime/reply/create-reply-parse
 import { compilePlan } from '../../../src/runtime/reply/coerce/compile-plan.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { describeReplyType, type ReplyType } from '../../../src/runtime/reply/reply-type.ts';
-import { indexDefinitions, type DefinitionIndex } from '../../../src/schema/definition-index.ts';
-import type { Program } from '../../../src/schema/program.ts';
+import { indexDefinitions, type DefinitionIndex, type Program } from '../../../src/schema/program.ts';
 import type { Type } from '../../../src/schema/type.ts';
 
 const parsers = new Map<string, ReplyParser>();

@@ -7,7 +7,7 @@ import { parseReply, parseText } from '../../../src/runtime/call/parse-reply.ts'
 import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import { writeProgram } from '../../../src/runtime/call/load-program.ts';
 import { createReplyParser } from '../../../src/runtime/reply/create-reply-parser.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import { ParsePool } from '../../../src/server/parse-pool.ts';
 import { sourceThread } from '../../support/source-thread.ts';
 import { programOf } from './parser-of.ts';

@@ -1,8 +1,23 @@
 import fc from 'fast-check';
 import type { Definitions } from '../../../src/schema/program.ts';
 import type { ClassType, FieldType, Type } from '../../../src/schema/type.ts';
-import { alias, aliasRef, bool, classType, enumType, field, float } from '../../support/definitions.ts';
-import { definitionsOf, functionType, int, list, map, nothing, string, union } from '../../support/definitions.ts';
+import {
+  alias,
+  aliasRef,
+  bool,
+  classType,
+  enumType,
+  field,
+  float,
+  definitionsOf,
+  functionType,
+  int,
+  list,
+  map,
+  nothing,
+  string,
+  union,
+} from '../../support/definitions.ts';
 import {
   checkedOf,
   doneOf,
@@ -14,8 +29,11 @@ import {
   SCALARS,
   statedOf,
   unionOf,
+  type Pair,
+  type Shape,
+  type ShapedField,
+  type World,
 } from './shapes.ts';
-import type { Pair, Shape, ShapedField, World } from './shapes.ts';
 
 /** Definitions whose function `Do` returns a type, and a value of that type. */
 export interface Sample extends Pair {

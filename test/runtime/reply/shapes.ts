@@ -2,8 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { isJsonObject } from '../../../src/base/json.ts';
 import type { Type } from '../../../src/schema/type.ts';
-import { aliasRef, bool, checked, classRef, enumRef, float, int, list, literal } from '../../support/definitions.ts';
-import { map, optional, string, union } from '../../support/definitions.ts';
+import {
+  aliasRef,
+  bool,
+  checked,
+  classRef,
+  enumRef,
+  float,
+  int,
+  list,
+  literal,
+  map,
+  optional,
+  string,
+  union,
+} from '../../support/definitions.ts';
 
 /** A value as a model writes it, with aliases, and the value that the parser has to return. */
 export interface Pair {

@@ -6,7 +6,7 @@ import { StepBudget } from '../../../src/runtime/reply/coerce/step-budget.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { Scanner } from '../../../src/runtime/reply/candidates/scan/scanner.ts';
 import { TreeSink } from '../../../src/runtime/reply/candidates/scan/tree-sink.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import { assertProperty, everyOther } from '../../support/assert-property.ts';
 import { list } from '../../support/definitions.ts';
 import { cut } from './cut.ts';

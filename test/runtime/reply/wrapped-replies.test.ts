@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FunctionReplies } from '../../../src/runtime/call/function-replies.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
-import { indexDefinitions } from '../../../src/schema/definition-index.ts';
+import { indexDefinitions } from '../../../src/schema/program.ts';
 import { partialsOf, programOf, valueOf } from './parser-of.ts';
 
 const CLASSES = `type Score = int @check(high, {{ this > 5 }})

@@ -11,8 +11,8 @@ import type {
   PreparedCall,
   PreparedReply,
   StreamObserver,
+  ReplyOutcome,
 } from '../../../src/runtime/call/runtime.ts';
-import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import { prepareReply } from '../../../src/runtime/call/prepare-reply.ts';
 import { NO_LOSSES, type ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
 

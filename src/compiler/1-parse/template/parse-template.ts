@@ -1,10 +1,14 @@
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Expression, Template } from '../../../schema/template.ts';
 import type { TemplateSource } from '../dedent.ts';
-import { ExpressionParser } from './expression-parser.ts';
-import { ParseContext, TokenReader } from './token-reader.ts';
-import { StatementParser } from './statement-parser.ts';
-import { tokenizeExpression, type Chunk, type TokenizeContext } from './tokenize-expression.ts';
+import { ExpressionParser, StatementParser } from './template-grammar.ts';
+import {
+  ParseContext,
+  TokenReader,
+  tokenizeExpression,
+  type Chunk,
+  type TokenizeContext,
+} from './tokenize-expression.ts';
 import { unclosedBlock, unclosedTag } from '../../../diagnostics/catalogue/template.ts';
 
 /**

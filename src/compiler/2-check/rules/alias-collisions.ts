@@ -1,7 +1,6 @@
 import type { AttributeNode, NameNode } from '../../1-parse/syntax-nodes.ts';
-import { attributeString, hasAttribute } from '../node-values.ts';
+import { attributeString, hasAttribute, eachDuplicate } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { eachDuplicate } from '../each-duplicate.ts';
 
 interface Member {
   readonly name: NameNode;

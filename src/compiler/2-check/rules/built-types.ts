@@ -1,7 +1,8 @@
 import type { DeclarationNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
+import { PRIMITIVES } from '../build-definitions.ts';
+import { MEDIA } from '../value-mismatch.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { eachDuplicate } from '../each-duplicate.ts';
+import { eachDuplicate } from '../node-values.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { walkType } from '../walk-types.ts';
 

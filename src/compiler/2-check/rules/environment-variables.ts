@@ -1,6 +1,6 @@
 import type { Span } from '../../../diagnostics/span.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf } from '../build/build-client.ts';
+import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { stringOf } from '../node-values.ts';
 

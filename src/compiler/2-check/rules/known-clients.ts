@@ -1,7 +1,7 @@
 import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ValueNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf } from '../build/build-client.ts';
+import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
 

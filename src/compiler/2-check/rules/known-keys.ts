@@ -1,6 +1,5 @@
 import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
-import { KNOWN_KEYS } from '../../1-parse/block-keys.ts';
-import type { DeclarationNode } from '../../1-parse/syntax-nodes.ts';
+import { KNOWN_KEYS, type DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
 
 const STRATEGY_HINT = 'Write `provider fallback` and `options { strategy [A, B] }` in a client of its own.';

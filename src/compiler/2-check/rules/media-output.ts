@@ -1,5 +1,5 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { MEDIA } from '../build/build-type.ts';
+import { MEDIA } from '../value-mismatch.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { referencedNames, walkType } from '../walk-types.ts';

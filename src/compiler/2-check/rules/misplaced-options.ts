@@ -1,7 +1,7 @@
 import { HTTP_SETTINGS } from '../../../schema/providers/common-options.ts';
 import { providerNamed, PROVIDER_DESCRIPTIONS } from '../../../schema/providers/providers.ts';
 import type { EntryNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf } from '../build/build-client.ts';
+import { optionsOf } from '../build-definitions.ts';
 import type { Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
 

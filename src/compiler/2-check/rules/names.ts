@@ -1,4 +1,4 @@
-import { isOptionsKey } from '../../../base/options-keys.ts';
+import { isOptionsKey } from '../../../base/json.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { NameNode } from '../../1-parse/syntax-nodes.ts';
 

@@ -3,7 +3,7 @@ import type { OptionViolation } from '../../../schema/providers/option-shapes.ts
 import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed, type Provider } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf } from '../build/build-client.ts';
+import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
 import { misplacement } from './misplaced-options.ts';

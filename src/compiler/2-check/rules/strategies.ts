@@ -1,6 +1,6 @@
 import { isStrategy, providerNamed } from '../../../schema/providers/providers.ts';
 import type { ClientNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
-import { optionsOf } from '../build/build-client.ts';
+import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { entryValue, stringOf } from '../node-values.ts';
 import { stronglyConnected } from '../../../base/strongly-connected.ts';

@@ -1,5 +1,6 @@
 import { typeHint } from '../../1-parse/other-languages.ts';
-import { MEDIA, PRIMITIVES } from '../build/build-type.ts';
+import { PRIMITIVES } from '../build-definitions.ts';
+import { MEDIA } from '../value-mismatch.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { hasAttribute } from '../node-values.ts';

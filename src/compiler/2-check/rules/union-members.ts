@@ -1,6 +1,6 @@
 import type { ClassNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { eachDuplicate } from '../each-duplicate.ts';
+import { eachDuplicate } from '../node-values.ts';
 
 /**
  * Members of a union are different types, and classes among them have different fields: otherwise a reply matches

@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../../base/json.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
-import type { FunctionType } from '../../../schema/function.ts';
+import type { DefinitionIndex, FunctionType } from '../../../schema/program.ts';
 import { JsonSchemas, plainLiterals, VIEW_SUFFIX, type View } from '../../../schema/json-schema.ts';
 import type { ClassType, Type } from '../../../schema/type.ts';
 import { openApiSchema, openLists, REFERENCE, schemaRef, type Referenced } from './dialect.ts';

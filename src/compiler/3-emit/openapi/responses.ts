@@ -1,6 +1,12 @@
 import type { JsonObject } from '../../../base/json.ts';
-import { ERROR_CODES, ERROR_FIELDS, ERRORS } from '../../../schema/errors.ts';
-import type { ErrorCode, ErrorDescription, ErrorField } from '../../../schema/errors.ts';
+import {
+  ERROR_CODES,
+  ERROR_FIELDS,
+  ERRORS,
+  type ErrorCode,
+  type ErrorDescription,
+  type ErrorField,
+} from '../../../schema/errors.ts';
 import { choice, described, objectSchema } from '../../../schema/json-schema.ts';
 
 const TEXT: JsonObject = { type: 'string' };

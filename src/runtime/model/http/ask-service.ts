@@ -1,9 +1,7 @@
-import type { Result } from '../../../base/result.ts';
-import { err, ok } from '../../../base/result.ts';
-import { BodyBuffer } from './body-buffer.ts';
+import { type Result, err, ok } from '../../../base/result.ts';
+import { BodyBuffer, HttpExchange } from './http-exchange.ts';
 import type { ConnectionPools } from './connection-pools.ts';
 import { DEFAULT_LIMITS } from './exchange-clock.ts';
-import { HttpExchange } from './http-exchange.ts';
 import type { UpstreamFailure } from './upstream-failure.ts';
 
 /** A token service answers immediately or not at all. */

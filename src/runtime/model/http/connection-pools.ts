@@ -1,9 +1,8 @@
 import { lookup as dnsLookup } from 'node:dns';
 import { ByteBudget } from '../../../base/byte-budget.ts';
-import { guardedLookup } from './address-guard.ts';
-import type { AddressFinder, AddressGuard } from './address-guard.ts';
+import { guardedLookup, type AddressFinder, type AddressGuard } from './address-guard.ts';
 import { Connector } from './connector.ts';
-import { Http1Pools } from './http1-pools.ts';
+import { Http1Pools } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import type { ConnectionCounts, OriginPool } from './origin-pool.ts';
 import { proxyFor } from './proxy.ts';

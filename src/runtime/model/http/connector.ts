@@ -2,13 +2,10 @@ import { connect as connectPlain } from 'node:net';
 import type { LookupFunction, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import { whenOpen } from './connection-attempts.ts';
-import type { Connected, ConnectionAttempts } from './connection-attempts.ts';
-import { endpointOf } from './endpoint.ts';
-import type { Endpoint } from './endpoint.ts';
+import { whenOpen, type Connected, type ConnectionAttempts } from './connection-attempts.ts';
+import { endpointOf, type Endpoint } from './address-guard.ts';
 import { openTunnel } from './proxy.ts';
-import { explainUntrusted, isUntrusted } from './system-trust.ts';
-import type { SystemTrust } from './system-trust.ts';
+import { explainUntrusted, isUntrusted, type SystemTrust } from './system-trust.ts';
 
 /** The target of connections, and the rules for them. */
 export interface ConnectorParts {

@@ -1,11 +1,21 @@
+import type * as Undici from 'undici';
 import type { Socket } from 'node:net';
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, buildConnector, Pool } from 'undici';
+import { createRequire } from 'node:module';
 import { codeOf } from '../../../base/invariant.ts';
-import { LINGER_BYTES, LINGER_MS } from './origin-pool.ts';
-import type { HttpCall, OriginPool, ResponseHeaders, ResponseListener, SentRequest } from './origin-pool.ts';
-import type { ConnectionAttempts } from './connection-attempts.ts';
-import { ReadClock } from './read-clock.ts';
-import type { SocketWatch } from './socket-watch.ts';
+import {
+  LINGER_BYTES,
+  LINGER_MS,
+  type HttpCall,
+  type OriginPool,
+  type ResponseHeaders,
+  type ResponseListener,
+  type SentRequest,
+  type ConnectionCounts,
+} from './origin-pool.ts';
+import { ConnectionAttempts } from './connection-attempts.ts';
+import type { Connector } from './connector.ts';
+import { ReadClock } from './exchange-clock.ts';
 import { connectionFailure } from './upstream-failure.ts';
 
 /** The sockets of a pool: those that are open, and those that are about to be. */
@@ -251,4 +261,248 @@ function endedAfterUse(error: Error): boolean {
   if (!ENDS.has(codeOf(error)) || error.message.startsWith('bad ')) return false;
   if (!('socket' in error) || typeof error.socket !== 'object' || error.socket === null) return false;
   return 'bytesRead' in error.socket && typeof error.socket.bytesRead === 'number' && error.socket.bytesRead > 0;
+}
+
+const HTTP1 = ['http/1.1'];
+
+/** The connections to one origin over HTTP/1.1: some for streams, whose sockets are read differently, and the others. */
+export class Http1Pools implements OriginPool {
+  readonly #origin: string;
+  readonly #connector: Connector;
+  /** Open connections that no request has used. */
+  readonly #unused: Socket[] = [];
+  /** undici's pools, for their counts. */
+  readonly #created: Pool[] = [];
+  #connections = 0;
+  #calls: Http1Pool | undefined;
+  #streams: Http1Pool | undefined;
+
+  constructor(origin: string, connector: Connector) {
+    this.#origin = origin;
+    this.#connector = connector;
+  }
+
+  /** Responses can be paused safely. */
+  get canPause(): boolean {
+    return this.#calls?.canPause === true || this.#streams?.canPause === true;
+  }
+
+  get counts(): readonly ConnectionCounts[] {
+    const active = this.#created.reduce((sum, { stats }) => sum + stats.running, 0);
+    const waiting = (this.#calls?.waiting ?? 0) + (this.#streams?.waiting ?? 0);
+    return [{ protocol: 'http/1.1', connections: this.#connections, active, waiting }];
+  }
+
+  send(call: HttpCall, listener: ResponseListener, streamed: boolean): SentRequest {
+    return this.#pool(streamed).send(call, listener);
+  }
+
+  /** Takes over an open connection, for the next request that needs one. */
+  add(socket: Socket): void {
+    this.#unused.push(socket);
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#unused) socket.destroy();
+    await Promise.all([this.#calls?.close(), this.#streams?.close()]);
+  }
+
+  async destroy(): Promise<void> {
+    for (const socket of this.#unused) socket.destroy();
+    // A pool that is created later is closed as well, so that every later request fails.
+    await Promise.all([this.#pool(false).destroy(), this.#pool(true).destroy()]);
+  }
+
+  #pool(streamed: boolean): Http1Pool {
+    if (streamed) return (this.#streams ??= this.#create(true));
+    return (this.#calls ??= this.#create(false));
+  }
+
+  #create(streamed: boolean): Http1Pool {
+    const watch = new SocketWatch(loadParserKey());
+    const attempts = new ConnectionAttempts();
+    const connect: buildConnector.connector = (_target, callback) => {
+      const unused = this.#takeUnused();
+      if (unused !== undefined) {
+        this.#opened(unused, watch);
+        queueMicrotask(() => callback(null, unused));
+        return;
+      }
+      this.#connector.connect({ protocols: HTTP1, streamed }, attempts, (...result) => {
+        if (result[0] === null) this.#opened(result[1], watch);
+        callback(...result);
+      });
+    };
+    const connections = createPool(this.#origin, connect);
+    this.#created.push(connections);
+    return new Http1Pool(connections, { watch, attempts });
+  }
+
+  #opened(socket: Socket, watch: SocketWatch): void {
+    this.#connections += 1;
+    watch.watch(socket, this.#closed);
+  }
+
+  readonly #closed = (): void => {
+    this.#connections -= 1;
+  };
+
+  #takeUnused(): Socket | undefined {
+    for (let socket = this.#unused.pop(); socket !== undefined; socket = this.#unused.pop()) {
+      if (!socket.destroyed && socket.readable) return socket;
+    }
+    return undefined;
+  }
+}
+
+/**
+ * Watches the sockets of one pool and corrects three faults of undici 7 before
+ * undici sees the events:
+ *
+ * - The error of a reset does not state whether its connection had been used before, which decides about a resend.
+ * - `100 Continue` cuts the connection, although a client must be able to skip it (RFC 9110, 15.2).
+ * - If a response that ends with its connection is paused when the connection ends or is cut, undici asserts that it is
+ *   not paused, which ends the process. So an end resumes the response (all bytes have been delivered by then), and a cut
+ *   is reported as one.
+ *
+ * The last two need the parser that undici keeps on a socket, for which it has no public interface. If another version
+ * keeps it elsewhere, nothing breaks: `100 Continue` is a failure, and responses are not paused.
+ */
+export class SocketWatch {
+  readonly #parserKey: symbol | undefined;
+  #canPause = false;
+  #answering: Socket | undefined;
+
+  /** `parserKey`: the key under which undici keeps the parser of a socket. */
+  constructor(parserKey: symbol | undefined) {
+    this.#parserKey = parserKey;
+  }
+
+  /** Responses can be paused safely. Known before the first response arrives. */
+  get canPause(): boolean {
+    return this.#canPause;
+  }
+
+  /** The socket of the response whose headers undici reports now. */
+  get answering(): Socket | undefined {
+    return this.#answering;
+  }
+
+  /** Call it before undici sees the socket. Calls `closed` when the connection is closed. */
+  watch(socket: Socket, closed: () => void): void {
+    socket.prependListener('error', (error) => {
+      Object.assign(error, { socket: { bytesRead: socket.bytesRead } });
+      this.#ifPaused(socket, endAsCut);
+    });
+    socket.prependOnceListener('readable', () => this.#firstBytes(socket));
+    socket.prependListener('end', () => this.#ifPaused(socket, endPause));
+    socket.prependListener('close', () => {
+      this.#ifPaused(socket, endAsCut);
+      closed();
+    });
+  }
+
+  #firstBytes(socket: Socket): void {
+    const parser = this.#parserOf(socket);
+    this.#canPause = parser !== undefined;
+    if (parser !== undefined) this.#watchHeaders(parser, socket);
+  }
+
+  /** Notes the socket while undici reports headers, and makes undici skip `100 Continue`, as it skips other interim responses. */
+  #watchHeaders(parser: ResponseParser, socket: Socket): void {
+    const headersComplete = parser.onHeadersComplete.bind(parser);
+    parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
+      this.#answering = socket;
+      const result = headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
+      this.#answering = undefined;
+      return result;
+    };
+  }
+
+  #ifPaused(socket: Socket, correct: (parser: ResponseParser) => void): void {
+    const parser = this.#parserOf(socket);
+    if (parser?.paused === true) correct(parser);
+  }
+
+  #parserOf(socket: Socket): ResponseParser | undefined {
+    const parser: unknown = this.#parserKey === undefined ? undefined : Reflect.get(socket, this.#parserKey);
+    return isParser(parser) ? parser : undefined;
+  }
+}
+
+/** The members of undici's response parser that svc uses. */
+interface ResponseParser {
+  paused: boolean;
+  shouldKeepAlive: boolean;
+  readonly ptr: unknown;
+  readonly llhttp: { llhttp_resume(parser: unknown): void };
+  execute(bytes: Buffer): void;
+  onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
+}
+
+function isParser(value: unknown): value is ResponseParser {
+  if (typeof value !== 'object' || value === null) return false;
+  const { paused, shouldKeepAlive, ptr, llhttp, execute, onHeadersComplete } = value as Partial<ResponseParser>;
+  return (
+    typeof paused === 'boolean' &&
+    typeof shouldKeepAlive === 'boolean' &&
+    ptr !== undefined &&
+    typeof llhttp?.llhttp_resume === 'function' &&
+    typeof execute === 'function' &&
+    typeof onHeadersComplete === 'function'
+  );
+}
+
+const CONTINUE = 100;
+
+/** Another interim status, "processing" (RFC 2518, 10.1): undici skips this one as it should skip all of them. */
+const PROCESSING = 102;
+
+/**
+ * Ends a pause at the end of the connection. A body that is complete by its length needs no more bytes and is reported as
+ * complete. For any other body, undici offers the last chunk to the reader again; the reader still pauses, and that pause
+ * must end too.
+ */
+function endPause(parser: ResponseParser): void {
+  resume(parser);
+  parser.execute(NO_BYTES);
+  if (parser.paused) resume(parser);
+}
+
+function resume(parser: ResponseParser): void {
+  parser.llhttp.llhttp_resume(parser.ptr);
+  parser.paused = false;
+}
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** The connection was cut. If undici expects another response on it, it reports the missing rest as an error. */
+function endAsCut(parser: ResponseParser): void {
+  parser.shouldKeepAlive = true;
+}
+
+/**
+ * This file and no other reaches into undici. The public entry also loads fetch, caches and mocks: 55 ms of CPU and 9 MB in
+ * every worker instead of 18 ms. The package has no `exports` that hide its files, its version is pinned, and
+ * test/architecture/private-parts.test.ts checks each of them in that version.
+ */
+const load = createRequire(import.meta.url);
+
+/** The part of undici that svc uses. The first call loads it. */
+export function loadPool(): typeof Undici.Pool {
+  return load('undici/lib/dispatcher/pool.js') as typeof Undici.Pool;
+}
+
+/** The key under which undici keeps the response parser of a socket; undefined in versions without it. */
+function loadParserKey(): symbol | undefined {
+  return (load('undici/lib/core/symbols.js') as { readonly kParser?: symbol }).kParser;
+}
+
+/** Idle connections are kept this long unless the provider asks for less: longer than usual pauses, shorter than NAT tables. */
+const KEEP_ALIVE_MS = 15_000;
+
+/** Connections to one origin, each of which serves one request at a time. */
+function createPool(origin: string, connect: Undici.buildConnector.connector): Undici.Pool {
+  const Pool = loadPool();
+  return new Pool(origin, { pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS, connect });
 }

@@ -2,15 +2,12 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { ConnectionAttempts, NO_ONE_WAITS } from './connection-attempts.ts';
 import type { Connector } from './connector.ts';
-import type { Http1Pools } from './http1-pools.ts';
-import { Http2Request } from './http2-request.ts';
-import type { Http2RequestOwner } from './http2-request.ts';
-import { Http2Session } from './http2-session.ts';
-import type { SessionOwner } from './http2-session.ts';
+import type { Http1Pools } from './http1-pool.ts';
+import { Http2Request, type Http2RequestOwner } from './http2-request.ts';
+import { Http2Session, type SessionOwner } from './http2-session.ts';
 import type { ConnectionCounts, HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
-import { ReadClock } from './read-clock.ts';
-import { connectionFailure, errorText } from './upstream-failure.ts';
-import type { UpstreamFailure } from './upstream-failure.ts';
+import { ReadClock } from './exchange-clock.ts';
+import { connectionFailure, errorText, type UpstreamFailure } from './upstream-failure.ts';
 
 interface Http2PoolParts {
   readonly origin: string;

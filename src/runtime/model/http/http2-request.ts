@@ -1,13 +1,17 @@
 import type { ClientHttp2Stream, IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2';
 import { Readable } from 'node:stream';
 import { codeOf } from '../../../base/invariant.ts';
-import { errorCodeName, isPlainEnd, loadHttp2 } from './http2-session.ts';
-import type { Http2Session } from './http2-session.ts';
-import { LINGER_BYTES, LINGER_MS } from './origin-pool.ts';
-import type { HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
-import type { ReadClock } from './read-clock.ts';
-import { connectionFailure } from './upstream-failure.ts';
-import type { UpstreamFailure } from './upstream-failure.ts';
+import { errorCodeName, isPlainEnd, loadHttp2, type Http2Session } from './http2-session.ts';
+import {
+  LINGER_BYTES,
+  LINGER_MS,
+  type HttpCall,
+  type OriginPool,
+  type ResponseListener,
+  type SentRequest,
+} from './origin-pool.ts';
+import type { ReadClock } from './exchange-clock.ts';
+import { connectionFailure, type UpstreamFailure } from './upstream-failure.ts';
 
 /** The pool of a request. */
 export interface Http2RequestOwner {

@@ -1,8 +1,7 @@
 import { BlockList, connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
-import { addressKind } from './address-guard.ts';
+import { addressKind, type Endpoint, endpointOf, withoutBrackets } from './address-guard.ts';
 import { type Connected, type ConnectionAttempts, whenOpen } from './connection-attempts.ts';
-import { type Endpoint, endpointOf, withoutBrackets } from './endpoint.ts';
 
 interface Tunnel {
   readonly proxy: URL;

@@ -3,11 +3,11 @@ import type { MediaUrls } from '../../../schema/providers/provider-description.t
 import type { ClientOptions } from '../client-options.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import type { WireProtocol } from '../http-model-client.ts';
-import { anthropicFormat } from '../wire/anthropic-format.ts';
-import { googleFormat } from '../wire/google-format.ts';
-import { openAiChatFormat, openAiResponsesFormat, transcriptionFormat } from '../wire/openai-formats.ts';
 import type { ReplyFormat } from '../wire/reply-format.ts';
-import type { CloudMachine } from './cloud-machine.ts';
+import type { CloudMachine } from './cloud-credential.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { StructuredForm } from '../../../schema/providers/structured-output.ts';
+import type { StructuredOutput } from '../../../schema/structured-output.ts';
 
 /** The wire code of a provider that svc reaches over HTTP. Its facts are in `schema/providers`. */
 export interface HttpProvider {
@@ -23,6 +23,8 @@ export interface ClientSetup<O extends OptionTable = OptionTable> {
   readonly values: OptionValues<O>;
   /** The base of all its URLs, without a slash at the end. */
   readonly url: string;
+  /** The format that `client_response_type` names, in place of the provider's own. */
+  readonly format: ReplyFormat | undefined;
 }
 
 /** The way from one client to its provider, all but the key. */
@@ -109,16 +111,45 @@ export function requestPath(
   return `${url.pathname}?${new URLSearchParams([...query, ...added]).toString()}`;
 }
 
-const FORMATS: Readonly<Record<NonNullable<ClientOptions['responseType']>, ReplyFormat>> = {
-  openai: openAiChatFormat,
-  'openai-responses': openAiResponsesFormat,
-  'openai-transcription': transcriptionFormat,
-  anthropic: anthropicFormat,
-  google: googleFormat,
-  vertex: googleFormat,
-};
+/** Adds the schema of the reply to the members of a request body, in the form of the provider. */
+export function withStructure(
+  members: JsonObject,
+  { structured }: Pick<ClientOptions, 'structured'>,
+  output: StructuredOutput | undefined,
+): JsonObject {
+  if (structured === undefined || output === undefined) return members;
+  return { ...members, ...structuredMembers(structured.kind, output, members) };
+}
 
-/** The format of replies: that of `client_response_type`, or the provider's own. */
-export function replyFormat(options: ClientOptions, own: ReplyFormat): ReplyFormat {
-  return options.responseType === undefined ? own : FORMATS[options.responseType];
+/** The description of the tool, if the class of the reply has none. */
+const TOOL_DESCRIPTION = 'Returns the answer.';
+
+function structuredMembers(
+  kind: StructuredForm['kind'],
+  { name, description = TOOL_DESCRIPTION, schema, strict }: StructuredOutput,
+  members: JsonObject,
+): JsonObject {
+  switch (kind) {
+    case 'response-format':
+      return { response_format: { type: 'json_schema', json_schema: { name, schema, strict } } };
+    case 'text-format':
+      return { text: { ...objectOf(members['text']), format: { type: 'json_schema', name, schema, strict } } };
+    case 'response-json-schema': {
+      const key = members['generation_config'] === undefined ? 'generationConfig' : 'generation_config';
+      const json = { responseMimeType: 'application/json', responseJsonSchema: schema };
+      return { [key]: { ...objectOf(members[key]), ...json } };
+    }
+    case 'tool': {
+      const tool = { name, description, input_schema: schema };
+      return { tools: [tool], tool_choice: { type: 'tool', name, disable_parallel_tool_use: true } };
+    }
+    case 'tool-config': {
+      const tool = { toolSpec: { name, description, inputSchema: { json: schema } } };
+      return { toolConfig: { tools: [tool], toolChoice: { tool: { name } } } };
+    }
+  }
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return value !== undefined && isJsonObject(value) ? value : {};
 }

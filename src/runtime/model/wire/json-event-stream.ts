@@ -1,8 +1,14 @@
 import { isJsonObject, parseJson } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
-import { BETWEEN_PARTS, malformed, tooLargeToParse } from './reply-format.ts';
-import type { PossibleDetails, ReplyDetails, StreamedReply, WireObject } from './reply-format.ts';
-import { TextHole } from './text-hole.ts';
+import {
+  BETWEEN_PARTS,
+  malformed,
+  tooLargeToParse,
+  type PossibleDetails,
+  type ReplyDetails,
+  type StreamedReply,
+  type WireObject,
+} from './reply-format.ts';
 
 /** A delta of the reasoning. */
 export interface ReasoningDelta {
@@ -118,4 +124,134 @@ export abstract class JsonEventStream implements StreamedReply {
     this.#reasoning.push(delta.text);
     return true;
   }
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Learning costs two parses, so it stops after this many events that did not repeat the learned shape. */
+const MAX_LESSONS = 6;
+
+/** Takes the place of the text while a shape is tested; no model writes it. */
+const PROBE = '\u0001probe\u0001';
+const PROBE_JSON = JSON.stringify(PROBE);
+
+/**
+ * Most events of a streamed reply differ only in their delta of text. This learns the bytes before and after that text
+ * from one parsed event, and then reads the text of events that repeat them exactly, without JSON.parse. It proves the
+ * learned shape by parsing it with another text in the hole, so a match is unambiguous. An event that differs anywhere
+ * does not match, and the caller parses it.
+ */
+class TextHole {
+  /** The delta of an event that contains nothing else; undefined for any other event. */
+  readonly #textOf: (event: unknown) => string | undefined;
+  #before = '';
+  #after = '';
+  /**
+   * Some providers append meaningless text that differs in each event (`"obfuscation":"…"`, `"p":"…"`): the brackets
+   * after it; empty when there is none.
+   */
+  #behindPadding = '';
+  /** The gap of the last run, and the bytes between the texts of its events; empty before the first run of the learned shape. */
+  #gap = '';
+  #textGap = '';
+  #lessons = 0;
+
+  constructor(textOf: (event: unknown) => string | undefined) {
+    this.#textOf = textOf;
+  }
+
+  /** The text of the event `source.slice(start, end)`; undefined when its shape is not the learned one. */
+  read(source: string, start: number, end: number): string | undefined {
+    // A slice is free and compares machine words; startsWith compares character by character.
+    if (this.#before === '' || source.slice(start, start + this.#before.length) !== this.#before) return undefined;
+    const from = start + this.#before.length;
+    const quote = closingQuote(source, from, end);
+    if (quote < 0 || !this.#endsAsLearned(source, quote, end)) return undefined;
+    const raw = source.slice(from, quote);
+    return raw.includes('\\') ? unescape(raw) : raw;
+  }
+
+  /**
+   * The text of all events of the learned shape that follow each other from `start` with `gap` between each two, except the
+   * last one, and the start of that one. One search finds the bytes between their texts, whatever their number.
+   */
+  readRun(source: string, start: number, gap: string): Run | undefined {
+    if (this.#before === '' || this.#behindPadding !== '') return undefined;
+    const from = start + this.#before.length;
+    if (source.slice(start, from) !== this.#before) return undefined;
+    const between = this.#between(gap);
+    const to = source.lastIndexOf(between);
+    if (to < from) return undefined;
+    const deltas = source.slice(from, to);
+    const raw = source.indexOf(between, from) === to ? deltas : deltas.split(between).join('');
+    const isPlain = !raw.includes('\\') && !raw.includes('"') && !raw.includes('\n');
+    const text = isPlain ? raw : escapedText(source.slice(from, to + between.length), between, raw);
+    return text === undefined ? undefined : { text, next: to + between.length - this.#before.length };
+  }
+
+  /** The bytes between the texts of two events of the learned shape. */
+  #between(gap: string): string {
+    if (this.#gap !== gap) {
+      this.#gap = gap;
+      this.#textGap = `"${this.#after}${gap}${this.#before}`;
+    }
+    return this.#textGap;
+  }
+
+  /** Learns from a parsed event whose delta is `text`. */
+  learn(source: string, text: string): void {
+    if (this.#lessons >= MAX_LESSONS || text === '') return;
+    this.#lessons += 1;
+    const quoted = JSON.stringify(text);
+    for (let at = source.indexOf(quoted); at >= 0; at = source.indexOf(quoted, at + 1)) {
+      if (this.#tryHole(source.slice(0, at + 1), source.slice(at + quoted.length))) return;
+    }
+  }
+
+  #tryHole(before: string, after: string): boolean {
+    if (this.#textOf(parseJson(before.slice(0, -1) + PROBE_JSON + after)) !== PROBE) return false;
+    this.#before = before;
+    const [padding = '', start = '', behind = ''] = PADDING.exec(after) ?? [];
+    this.#behindPadding = behind;
+    this.#gap = '';
+    this.#after = after.slice(0, after.length - padding.length) + start;
+    return true;
+  }
+
+  #endsAsLearned(source: string, quote: number, end: number): boolean {
+    const from = quote + 1;
+    const tail = from + this.#after.length;
+    if (source.slice(from, tail) !== this.#after) return false;
+    const behind = this.#behindPadding;
+    if (behind === '') return tail === end;
+    return source.indexOf('"', tail) === end - behind.length - 1 && source.slice(end - behind.length, end) === behind;
+  }
+}
+
+interface Run {
+  readonly text: string;
+  readonly next: number;
+}
+
+/** Undefined when other events, with a quote or a line break, are among these, or when an escape spans two. */
+function escapedText(events: string, between: string, raw: string): string | undefined {
+  return events.includes(`\\${between}`) ? undefined : unescape(raw);
+}
+
+const PADDING = /("(?:obfuscation|p)":")[A-Za-z0-9]*"(\}+)$/u;
+
+/** Index of the quote that ends the JSON string starting at `from`; -1 when it is not before `end`. */
+function closingQuote(source: string, from: number, end: number): number {
+  for (let quote = source.indexOf('"', from); quote >= 0 && quote < end; quote = source.indexOf('"', quote + 1)) {
+    let at = quote - 1;
+    while (at >= from && source.charCodeAt(at) === BACKSLASH) at -= 1;
+    if ((quote - at) % 2 === 1 && source.charCodeAt(quote) === QUOTE) return quote;
+  }
+  return -1;
+}
+
+function unescape(raw: string): string | undefined {
+  const value = parseJson(`"${raw}"`);
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import { countAt, isJsonObject, parseJson, stringAt } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
-import { excessOfJson } from '../../../base/scan-json.ts';
+import { excessOfJson } from '../../../base/json-text.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 import type { UpstreamFailure } from '../http/upstream-failure.ts';
 

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { type FunctionName, FUNCTIONS } from '../../../schema/template-vocabulary.ts';
 import { orderArguments } from '../compile/bind-arguments.ts';
 import { TemplateFault } from '../template-fault.ts';
+import type { Work } from '../values/work.ts';
 import { EnumValue } from '../values/argument-values.ts';
 import type { PromptOutput } from '../values/output.ts';
 import { plainTextOf, printEntries } from '../values/print-value.ts';
@@ -15,7 +16,6 @@ import {
   Special,
   type Value,
 } from '../values/value.ts';
-import type { Work } from '../values/work.ts';
 import { type Data, dataOf } from './to-json.ts';
 
 /** The largest list that `range` makes. */

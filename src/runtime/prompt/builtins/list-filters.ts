@@ -1,4 +1,5 @@
 import { TemplateFault } from '../template-fault.ts';
+import { assertTextLength, type Work } from '../values/work.ts';
 import { itemOf, itemsOf, readAttribute } from '../values/access-value.ts';
 import { compareValues, valuesEqual } from '../values/compare-values.ts';
 import { add } from '../values/operators.ts';
@@ -18,7 +19,6 @@ import {
   type Value,
   writtenText,
 } from '../values/value.ts';
-import { assertTextLength, type Work } from '../values/work.ts';
 import { countOf } from './text-filters.ts';
 
 export function join(value: Value, separator: Value, work: Work): string | RichText {

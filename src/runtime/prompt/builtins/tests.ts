@@ -1,10 +1,10 @@
 import { isFilterName, isTestName, type TestName } from '../../../schema/template-vocabulary.ts';
 import { TemplateFault } from '../template-fault.ts';
+import type { Work } from '../values/work.ts';
 import { contains } from '../values/access-value.ts';
 import { compareValues, valuesEqual } from '../values/compare-values.ts';
 import { plainTextOf } from '../values/print-value.ts';
 import { isFloat, isList, isMapping, isString, numberOf, type Value } from '../values/value.ts';
-import type { Work } from '../values/work.ts';
 
 /** Applies a test. Arguments come in the order of the vocabulary. */
 type TestFunction = (value: Value, args: readonly Value[], work: Work) => boolean;

@@ -1,7 +1,7 @@
 import { TemplateFault } from '../template-fault.ts';
+import { assertTextLength, type Work } from '../values/work.ts';
 import { plainTextOf, printedText } from '../values/print-value.ts';
 import { isTrue, LazyList, numberOf, RichText, type Value } from '../values/value.ts';
-import { assertTextLength, type Work } from '../values/work.ts';
 
 /** Applies a change of letters to a string, or to each fragment of text between segments. */
 export function mapText(value: Value, change: (text: string) => string, work: Work): string | RichText {

@@ -1,7 +1,7 @@
 import type { Arguments } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
-import type { CallArguments, Value } from '../values/value.ts';
 import type { Evaluate, Frame } from '../rendering.ts';
+import type { CallArguments, Value } from '../values/value.ts';
 
 interface Parameter {
   readonly name: string;

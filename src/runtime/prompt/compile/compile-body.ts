@@ -1,14 +1,16 @@
-import type { Expression, FilterCall, Macro, Statement } from '../../../schema/template.ts';
+import type { Expression, FilterCall, Macro, Statement, AssignmentTarget } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
+import { capture, type Evaluate, type Execute, Frame, UNSET } from '../rendering.ts';
+import type { Work } from '../values/work.ts';
 import { printValue } from '../values/print-value.ts';
-import { type CallArguments, isTrue, Special, type Value } from '../values/value.ts';
+import { type CallArguments, isTrue, Special, type Value, isString, kindOf } from '../values/value.ts';
 import { compileArguments } from './bind-arguments.ts';
 import { compileExpression, compileFilter } from './compile-expression.ts';
-import { compileLoop } from './compile-loop.ts';
-import { compileTarget } from './compile-target.ts';
-import { capture, type Evaluate, type Execute, type Frame, UNSET } from '../rendering.ts';
-import { type CompiledMacro, MacroValue } from './macro-value.ts';
 import type { SlotScope } from './slot-scope.ts';
+import { itemsOf } from '../values/access-value.ts';
+import { valuesEqual } from '../values/compare-values.ts';
+import type { PromptOutput } from '../values/output.ts';
+import { Namespace } from '../builtins/functions.ts';
 
 /** Compiles the statements of templates of one file. */
 export class BodyCompiler {
@@ -161,3 +163,266 @@ function set(evaluate: Evaluate, assign: (frame: Frame, value: Value) => void): 
 }
 
 function doNothing(): void {}
+
+type ForStatement = Extract<Statement, { readonly kind: 'for' }>;
+
+interface CompiledLoop {
+  readonly assign: Assign;
+  readonly loopSlot: number;
+  /** Slots of names that the body sets: unset when the loop begins, kept from round to round. */
+  readonly setSlots: readonly number[];
+  readonly filter: Evaluate | undefined;
+  readonly body: Execute;
+  readonly otherwise: Execute;
+  readonly recursive: boolean;
+  readonly start: number;
+}
+
+/** Compiles a `for`: the iterable is evaluated in the outer scope, the rest in a scope of the loop. */
+function compileLoop(
+  statement: ForStatement,
+  scope: SlotScope,
+  compileBody: (body: readonly Statement[], scope: SlotScope) => Execute,
+): Execute {
+  const iterable = compileExpression(statement.iterable, scope);
+  const inner = scope.block();
+  const assign = compileTarget(statement.target, inner, 'declare');
+  const loop: CompiledLoop = {
+    assign,
+    filter: statement.filter && compileExpression(statement.filter, inner),
+    loopSlot: inner.declare('loop'),
+    setSlots: inner.declareAssigned(statement.body),
+    body: compileBody(statement.body, inner),
+    otherwise: compileBody(statement.otherwise, scope.block()),
+    recursive: statement.recursive,
+    start: statement.iterable.start,
+  };
+  return (frame) => runLoop(loop, iterable(frame), { frame, depth: 0 });
+}
+
+interface Activation {
+  readonly frame: Frame;
+  readonly depth: number;
+}
+
+function runLoop(loop: CompiledLoop, iterable: Value, { frame, depth }: Activation): void {
+  const { rendering, slots } = frame;
+  rendering.at = loop.start;
+  const items = selectItems(loop, itemsOf(iterable, rendering), frame);
+  if (items.length === 0) return loop.otherwise(frame);
+  const recurse = loop.recursive ? (next: Value) => runAgain(loop, next, { frame, depth: depth + 1 }) : undefined;
+  const value = new LoopValue(items, depth, recurse);
+  for (const slot of loop.setSlots) slots[slot] = UNSET;
+  for (let index = 0; index < items.length; index += 1) {
+    rendering.spend(1);
+    value.index = index;
+    slots[loop.loopSlot] = value;
+    loop.assign(frame, items[index]);
+    loop.body(frame);
+  }
+}
+
+function selectItems(loop: CompiledLoop, items: readonly Value[], frame: Frame): readonly Value[] {
+  const { filter } = loop;
+  if (filter === undefined) return items;
+  return items.filter((item) => {
+    frame.rendering.spend(1);
+    loop.assign(frame, item);
+    return isTrue(filter(frame), frame.rendering);
+  });
+}
+
+/** Runs the body inside itself, then restores the variables of the outer round. */
+function runAgain(loop: CompiledLoop, items: Value, activation: Activation): Value {
+  const { frame } = activation;
+  const saved = [...frame.slots];
+  frame.rendering.enterCall();
+  const text = capture(frame, () => runLoop(loop, items, activation));
+  frame.rendering.leaveCall();
+  for (const [slot, value] of saved.entries()) frame.slots[slot] = value;
+  return text;
+}
+
+/** `loop` in the body of a `for`. One object serves the whole loop; `index` moves on. */
+class LoopValue extends Special {
+  readonly kindName = 'loop';
+  readonly #items: readonly Value[];
+  readonly #depth: number;
+  readonly #recurse: ((items: Value) => Value) | undefined;
+  #changed: readonly Value[] | undefined;
+  index = 0;
+
+  constructor(items: readonly Value[], depth: number, recurse: ((items: Value) => Value) | undefined) {
+    super();
+    this.#items = items;
+    this.#depth = depth;
+    this.#recurse = recurse;
+  }
+
+  override attribute(name: string): Value {
+    const { index } = this;
+    const { length } = this.#items;
+    switch (name) {
+      case 'index':
+        return index + 1;
+      case 'index0':
+        return index;
+      case 'revindex':
+        return length - index;
+      case 'revindex0':
+        return length - index - 1;
+      case 'first':
+        return index === 0;
+      case 'last':
+        return index === length - 1;
+      case 'length':
+        return length;
+      case 'depth':
+        return this.#depth + 1;
+      case 'depth0':
+        return this.#depth;
+      case 'previtem':
+        return this.#items[index - 1];
+      case 'nextitem':
+        return this.#items[index + 1];
+      default:
+        return undefined;
+    }
+  }
+
+  override callMethod(name: string, { positional }: CallArguments, work: Work): Value {
+    if (name === 'cycle') return positional[this.index % Math.max(1, positional.length)];
+    if (name !== 'changed') throw new TemplateFault(`loop has no method "${name}"`);
+    const before = this.#changed;
+    this.#changed = positional;
+    return before === undefined || !valuesEqual(before, positional, work);
+  }
+
+  /** `loop(items)` runs the body of a recursive loop again. */
+  override call({ positional }: CallArguments): Value {
+    if (this.#recurse === undefined) throw new TemplateFault('the loop is not "recursive"');
+    return this.#recurse(positional[0]);
+  }
+
+  override print(out: PromptOutput): void {
+    out.write(`<loop ${this.index}/${this.#items.length}>`);
+  }
+}
+
+/** Assigns a value to a name, to several names at once, or to an attribute of a namespace. */
+type Assign = (frame: Frame, value: Value) => void;
+
+const OF_MAP = ' (to loop over the keys and values of a map, write `in map|items`)';
+
+/** Compiles a target. `declare`: the names always have a value; `set`: reads of a name can come before it is assigned. */
+function compileTarget(target: AssignmentTarget, scope: SlotScope, mode: 'declare' | 'set'): Assign {
+  if (target.kind === 'name') {
+    const slot = mode === 'declare' ? scope.declare(target.name) : scope.slotOf(target.name);
+    return (frame, value) => {
+      frame.slots[slot] = value;
+    };
+  }
+  if (target.kind === 'namespace') return compileNamespaceTarget(target, scope);
+  const items = target.items.map((item) => compileTarget(item, scope, mode));
+  return (frame, value) => {
+    frame.rendering.at = target.start;
+    // A loop over a map visits its keys: their characters would be assigned to the names without an error.
+    if (isString(value)) throw new TemplateFault(`cannot unpack a string into ${items.length} names${OF_MAP}`);
+    const values = itemsOf(value, frame.rendering);
+    if (values.length !== items.length) {
+      throw new TemplateFault(`cannot unpack ${values.length} values into ${items.length} names`);
+    }
+    for (const [index, assign] of items.entries()) assign(frame, values[index]);
+  };
+}
+
+function compileNamespaceTarget(
+  target: Extract<AssignmentTarget, { readonly kind: 'namespace' }>,
+  scope: SlotScope,
+): Assign {
+  const namespace = scope.resolve(target.name);
+  return (frame, value) => {
+    frame.rendering.at = target.start;
+    const object = namespace(frame);
+    if (!(object instanceof Namespace)) {
+      throw new TemplateFault(`attributes can only be set on a namespace, not on ${kindOf(object)}`);
+    }
+    object.values.set(target.attribute, value);
+  };
+}
+
+/** A compiled macro, the same for every call. */
+export interface CompiledMacro {
+  readonly macro: Macro;
+  readonly file: string;
+  /** Slots of the parameters, in order; `caller` comes after them. */
+  readonly parameterSlots: readonly number[];
+  readonly callerSlot: number;
+  readonly fallbacks: readonly (Evaluate | undefined)[];
+  readonly slotCount: () => number;
+  readonly body: Execute;
+}
+
+/** A macro as a value, with the activation in which it was defined. */
+export class MacroValue extends Special {
+  readonly kindName = 'macro';
+  readonly #compiled: CompiledMacro;
+  readonly #frame: Frame;
+
+  constructor(compiled: CompiledMacro, frame: Frame) {
+    super();
+    this.#compiled = compiled;
+    this.#frame = frame;
+  }
+
+  override attribute(name: string): Value {
+    const { macro } = this.#compiled;
+    if (name === 'name') return macro.name;
+    return name === 'arguments' ? macro.parameters.map((parameter) => parameter.name) : undefined;
+  }
+
+  override print(out: PromptOutput): void {
+    out.write(`<macro ${this.#compiled.macro.name}>`);
+  }
+
+  override call(args: CallArguments): Value {
+    const { rendering } = this.#frame;
+    const { file, body } = this.#compiled;
+    const callSite = { file: rendering.file, at: rendering.at };
+    rendering.enterCall();
+    const frame = this.#activate(args);
+    rendering.file = file;
+    const result = capture(frame, body);
+    rendering.file = callSite.file;
+    rendering.at = callSite.at;
+    rendering.leaveCall();
+    return result;
+  }
+
+  #activate(args: CallArguments): Frame {
+    const { parameterSlots, callerSlot, slotCount, fallbacks } = this.#compiled;
+    const slots = Array.from<Value>({ length: slotCount() }).fill(UNSET);
+    const frame = new Frame(slots, this.#frame.rendering, this.#frame);
+    const given = this.#given(args);
+    for (const [index, slot] of parameterSlots.entries()) {
+      slots[slot] = given[index] ?? (given[index] === null ? null : fallbacks[index]?.(frame));
+    }
+    slots[callerSlot] = args.named.get('caller');
+    return frame;
+  }
+
+  /** Arguments by parameter; a `caller` is allowed with them. */
+  #given({ positional, named }: CallArguments): readonly Value[] {
+    const { macro } = this.#compiled;
+    const names = macro.parameters.map((parameter) => parameter.name);
+    if (positional.length > names.length) {
+      throw new TemplateFault(`"${macro.name}" takes ${names.length} arguments, not ${positional.length}`);
+    }
+    for (const name of named.keys()) {
+      if (!names.includes(name) && name !== 'caller') {
+        throw new TemplateFault(`"${macro.name}" has no argument "${name}"`);
+      }
+    }
+    return names.map((name, index) => (index < positional.length ? positional[index] : named.get(name)));
+  }
+}

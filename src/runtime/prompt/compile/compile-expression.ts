@@ -4,11 +4,11 @@ import { FILTER_FUNCTIONS, filterWork } from '../builtins/filters.ts';
 import { callMethod } from '../builtins/methods.ts';
 import { TEST_FUNCTIONS } from '../builtins/tests.ts';
 import { TemplateFault } from '../template-fault.ts';
+import type { Evaluate, Frame } from '../rendering.ts';
 import { itemOf, readAttribute, sizeOf, sliceOf } from '../values/access-value.ts';
 import { negate, OPERATIONS } from '../values/operators.ts';
 import { floatOf, isTrue, kindOf, Special, type Value } from '../values/value.ts';
 import { compileArguments, NO_ARGUMENTS, orderArguments } from './bind-arguments.ts';
-import type { Evaluate, Frame } from '../rendering.ts';
 import type { SlotScope } from './slot-scope.ts';
 
 /** Compiles an expression to a closure. */

@@ -1,5 +1,5 @@
 import { groupsInSearchOrder } from '../../../base/strongly-connected.ts';
-import type { DefinitionIndex } from '../../../schema/definition-index.ts';
+import type { DefinitionIndex } from '../../../schema/program.ts';
 import { insideOf } from '../../../schema/type-graph.ts';
 import type { AliasType, ClassType, EnumType, Type } from '../../../schema/type.ts';
 

@@ -1,4 +1,5 @@
 import { TemplateFault } from '../template-fault.ts';
+import type { Work } from './work.ts';
 import { EnumValue } from './argument-values.ts';
 import { valuesEqual } from './compare-values.ts';
 import { plainTextOf } from './print-value.ts';
@@ -14,7 +15,6 @@ import {
   Special,
   type Value,
 } from './value.ts';
-import type { Work } from './work.ts';
 
 /** `object.name`. Reaches only data: own properties of JSON objects, entries of maps, and attributes of special values. */
 export function readAttribute(object: Value, name: string): Value {

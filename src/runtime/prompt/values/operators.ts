@@ -1,5 +1,6 @@
 import type { BinaryOperator } from '../../../schema/template.ts';
 import { TemplateFault } from '../template-fault.ts';
+import { assertTextLength, type Work } from './work.ts';
 import { contains } from './access-value.ts';
 import { compareValues, valuesEqual } from './compare-values.ts';
 import { PromptOutput } from './output.ts';
@@ -15,7 +16,6 @@ import {
   type Value,
   writtenText,
 } from './value.ts';
-import { assertTextLength, type Work } from './work.ts';
 
 type Operation = (left: Value, right: Value, work: Work) => Value;
 

@@ -1,6 +1,6 @@
 import { TemplateFault } from '../template-fault.ts';
-import type { Fragment, PromptOutput } from './output.ts';
 import type { Work } from './work.ts';
+import type { Fragment, PromptOutput } from './output.ts';
 
 /**
  * A value in a template: `undefined` (absent), `null` (none), booleans, strings, lists (arrays), mappings (a Map, or a plain object

@@ -1,10 +1,9 @@
 import { canBecomeScalar } from '../candidates/scan/bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, DOUBLE_QUOTE, OPEN_BRACE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { MAX_COMPARED } from '../candidates/scan/sink.ts';
+import { MAX_COMPARED, type LikelyKey, type Sink } from '../candidates/scan/sink.ts';
 import type { Escapes } from '../candidates/scan/escapes.ts';
 import { GrowingString } from '../growing-text.ts';
 import { CERTAIN_REPAIRS, MAX_REPLY_DEPTH, type ReplyNode } from '../candidates/scan/reply-node.ts';
-import type { LikelyKey, Sink } from '../candidates/scan/sink.ts';
 import type { FastPlan, TypedContainer } from './fast-containers.ts';
 
 /**

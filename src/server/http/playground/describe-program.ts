@@ -6,8 +6,7 @@ import type {
   PlaygroundEnum,
   PlaygroundFunction,
 } from '../../../schema/playground-document.ts';
-import type { FunctionType } from '../../../schema/function.ts';
-import type { Program } from '../../../schema/program.ts';
+import type { FunctionType, Program } from '../../../schema/program.ts';
 import { isStrategy, PROVIDERS } from '../../../schema/providers/providers.ts';
 import type { ClassType, EnumType, Type } from '../../../schema/type.ts';
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { DefinitionProblem } from '../../../schema/definition-problem.ts';
+import type { DefinitionProblem } from '../../../schema/program.ts';
 import type { PlaygroundDocument } from '../../../schema/playground-document.ts';
 import type { Caller } from '../auth.ts';
 import { jsonDocument, loadPage, type JsonDocument, type StaticAsset } from '../static-asset.ts';

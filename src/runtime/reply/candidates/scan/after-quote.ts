@@ -1,5 +1,4 @@
-import type { Ahead } from './ahead.ts';
-import { END, FAR } from './ahead.ts';
+import { type Ahead, END, FAR } from './ahead.ts';
 import {
   ASTERISK,
   BACKSLASH,

@@ -1,0 +1,24 @@
+import { notUnpackable } from '../../../diagnostics/catalogue/template.ts';
+import type { AssignmentTarget, Expression } from '../../../schema/template.ts';
+import type { Type } from '../../../schema/type.ts';
+import { alternatives, type StaticValue } from '../templates/static-value.ts';
+import type { RuleContext } from '../templates/template-rule.ts';
+
+/** An assignment to several names: of the items of `source` in a loop, otherwise of `source` itself. */
+export interface Assignment {
+  readonly target: AssignmentTarget;
+  readonly value: StaticValue;
+  readonly source: Expression;
+}
+
+/** Several names take the items of a list. With a string or a number, rendering fails; a loop over a map visits its keys. */
+export function unpackingRule({ target, value, source }: Assignment, context: RuleContext): void {
+  if (target.kind !== 'names' || value.kind !== 'typed') return;
+  const types = alternatives(value.type, context.definitions);
+  if (types.length === 0 || !types.every(({ kind }) => SCALARS.has(kind))) return;
+  const of = context.valueOf(source);
+  const isMap = of.kind === 'typed' && alternatives(of.type, context.definitions).every(({ kind }) => kind === 'map');
+  context.report(notUnpackable(context.span(source), isMap));
+}
+
+const SCALARS: ReadonlySet<Type['kind']> = new Set(['string', 'int', 'float', 'bool', 'literal', 'enum']);

@@ -1,0 +1,326 @@
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
+import type { Span } from '../../../diagnostics/span.ts';
+import type { DefinitionIndex } from '../../../schema/program.ts';
+import { isFunctionName } from '../../../schema/template-vocabulary.ts';
+import type {
+  Arguments,
+  AssignmentTarget,
+  Expression,
+  FilterCall,
+  Macro,
+  Statement,
+} from '../../../schema/template.ts';
+import { ANY, staticAttribute, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
+import type { RuleContext, TemplateRule, ExpressionPlace } from './template-rule.ts';
+import type { Assignment } from '../rules/unpacking.ts';
+
+type Names = Map<string, StaticValue>;
+
+/** The rules that see parts of a template. */
+interface Rules {
+  readonly expressions: readonly TemplateRule[];
+  readonly filters: readonly ((filter: FilterCall, context: RuleContext) => void)[];
+  readonly assignments: readonly ((assignment: Assignment, context: RuleContext) => void)[];
+}
+
+/** Walks a template in execution order, tracks the value of each name, and passes each expression to the rules. */
+export class TemplateWalker implements RuleContext {
+  readonly definitions: DefinitionIndex;
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #file: string;
+  readonly #rules: Rules;
+  readonly #scopes: Names[];
+  readonly #values = new Map<Expression, StaticValue>();
+  /** Names that the template has tested with `is defined`, and so allows to be undefined. */
+  readonly #tested = new Set<string>();
+  /** The expressions that the walker is in, the outermost first. */
+  readonly #open: Expression[] = [];
+  #isPrinted = false;
+
+  constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
+    this.#file = place.file;
+    this.definitions = place.definitions;
+    this.#rules = rules;
+    this.#scopes = [names];
+  }
+
+  valueOf(expression: Expression): StaticValue {
+    return this.#values.get(expression) ?? ANY;
+  }
+
+  place(): ExpressionPlace {
+    return { ancestors: this.#open, isPrinted: this.#isPrinted };
+  }
+
+  span({ start, end }: { readonly start: number; readonly end: number }): Span {
+    return { file: this.#file, start, end };
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.diagnostics.push(diagnostic);
+  }
+
+  *visibleNames(): Iterable<string> {
+    for (const scope of this.#scopes) yield* scope.keys();
+    yield* this.definitions.templateStrings.keys();
+    yield* ['ctx', '_'];
+  }
+
+  /** Macros are visible in the whole body, so one can call another that is declared later. */
+  body(statements: readonly Statement[]): void {
+    for (const statement of statements) {
+      if (statement.kind === 'macro')
+        this.#scopes.at(-1)?.set(statement.macro.name, { kind: 'macro', macro: statement.macro });
+    }
+    for (const statement of statements) this.#statement(statement);
+  }
+
+  expression(expression: Expression): StaticValue {
+    const value = this.#walk(expression);
+    for (const rule of this.#rules.expressions) rule(expression, this);
+    return value;
+  }
+
+  #walk(expression: Expression): StaticValue {
+    this.#open.push(expression);
+    const value = this.#infer(expression);
+    this.#open.pop();
+    this.#values.set(expression, value);
+    return value;
+  }
+
+  /** The rules check the name of a called function or method together with its call. */
+  #callee(callee: Expression): void {
+    if (callee.kind === 'name') this.#values.set(callee, this.#lookUp(callee.name));
+    else if (callee.kind !== 'attribute') this.expression(callee);
+    else {
+      const object = this.expression(callee.object);
+      this.#values.set(callee, staticAttribute(object, callee.name, this.definitions));
+      if (object.kind !== 'typed') for (const rule of this.#rules.expressions) rule(callee, this);
+    }
+  }
+
+  #statement(statement: Statement): void {
+    switch (statement.kind) {
+      case 'text':
+        return;
+      case 'print':
+        this.#isPrinted = true;
+        this.expression(statement.expression);
+        this.#isPrinted = false;
+        return;
+      case 'if':
+        for (const branch of statement.branches) {
+          this.expression(branch.condition);
+          this.body(branch.body);
+        }
+        return this.body(statement.otherwise);
+      case 'for':
+        return this.#for(statement);
+      case 'set':
+        return this.#assignChecked(statement.target, this.expression(statement.value), statement.value);
+      case 'set-block':
+        this.body(statement.body);
+        this.#filters(statement.filters);
+        return this.#assign(statement.target, typed({ kind: 'string' }));
+      case 'with':
+        return this.#within(() => {
+          for (const { target, value } of statement.bindings)
+            this.#assignChecked(target, this.expression(value), value);
+          this.body(statement.body);
+        });
+      case 'filter-block':
+        this.body(statement.body);
+        return this.#filters(statement.filters);
+      case 'macro':
+        return this.#macro(statement.macro);
+      case 'call-block':
+        this.expression(statement.call);
+        return this.#macro(statement.macro);
+    }
+  }
+
+  #for(statement: Extract<Statement, { readonly kind: 'for' }>): void {
+    const element = elementOf(this.expression(statement.iterable), this.definitions);
+    this.#within(() => {
+      this.#assignChecked(statement.target, element, statement.iterable);
+      if (statement.filter !== undefined) this.expression(statement.filter);
+      this.#declare('loop', LOOP);
+      this.body(statement.body);
+    });
+    this.#within(() => this.body(statement.otherwise));
+  }
+
+  #macro(macro: Macro): void {
+    this.#within(() => {
+      for (const { name, fallback } of macro.parameters) {
+        if (fallback !== undefined) this.expression(fallback);
+        this.#declare(name, ANY);
+      }
+      this.#declare('caller', ANY);
+      this.body(macro.body);
+    });
+  }
+
+  #within(walk: () => void): void {
+    this.#scopes.push(new Map());
+    walk();
+    this.#scopes.pop();
+  }
+
+  #assignChecked(target: AssignmentTarget, value: StaticValue, source: Expression): void {
+    for (const rule of this.#rules.assignments) rule({ target, value, source }, this);
+    this.#assign(target, value);
+  }
+
+  #assign(target: AssignmentTarget, value: StaticValue): void {
+    if (target.kind === 'name') this.#declare(target.name, value);
+    else if (target.kind === 'names') for (const item of target.items) this.#assign(item, ANY);
+  }
+
+  /** A name with two assignments can have either value. */
+  #declare(name: string, value: StaticValue): void {
+    const scope = this.#scopes.at(-1);
+    scope?.set(name, scope.has(name) ? ANY : value);
+  }
+
+  #filters(filters: readonly FilterCall[]): void {
+    for (const filter of filters) this.#filter(filter);
+  }
+
+  #filter(filter: FilterCall): void {
+    this.#arguments(filter.args);
+    for (const rule of this.#rules.filters) rule(filter, this);
+  }
+
+  #arguments(args: Arguments): void {
+    for (const value of args.positional) this.expression(value);
+    for (const { value } of args.named) this.expression(value);
+  }
+
+  #infer(expression: Expression): StaticValue {
+    switch (expression.kind) {
+      case 'string':
+        return typed({ kind: 'string' });
+      case 'integer':
+      case 'float':
+      case 'boolean':
+      case 'none':
+        return ANY;
+      case 'name':
+        return this.#lookUp(expression.name);
+      case 'filter':
+        if (DEFAULTS.has(expression.filter.name)) this.#possiblyUndefined(expression.input);
+        else this.expression(expression.input);
+        this.#filter(expression.filter);
+        return ANY;
+      case 'attribute':
+        return staticAttribute(this.expression(expression.object), expression.name, this.definitions);
+      case 'index':
+        return this.#index(expression);
+      case 'list':
+      case 'map':
+      case 'unary':
+      case 'binary':
+      case 'conditional':
+      case 'slice':
+        for (const part of operandsOf(expression)) this.expression(part);
+        return ANY;
+      case 'test':
+        return this.#test(expression);
+      case 'call':
+        return this.#call(expression);
+    }
+  }
+
+  #test({ name, input, args }: Extract<Expression, { readonly kind: 'test' }>): StaticValue {
+    if (name !== 'defined' && name !== 'undefined') this.expression(input);
+    else {
+      this.#possiblyUndefined(input);
+      if (input.kind === 'name') this.#tested.add(input.name);
+    }
+    this.#arguments(args);
+    return ANY;
+  }
+
+  /** Walks an operand that is allowed to be undefined, so that no rule reports a missing name or attribute there. */
+  #possiblyUndefined(expression: Expression): void {
+    const mayBeMissing = expression.kind === 'name' || expression.kind === 'attribute' || expression.kind === 'index';
+    if (mayBeMissing) this.#walk(expression);
+    else this.expression(expression);
+  }
+
+  #call({ callee, args }: Extract<Expression, { readonly kind: 'call' }>): StaticValue {
+    this.#callee(callee);
+    this.#arguments(args);
+    return ANY;
+  }
+
+  #index({ object, index }: Extract<Expression, { readonly kind: 'index' }>): StaticValue {
+    const value = this.expression(object);
+    this.expression(index);
+    return index.kind === 'string'
+      ? staticAttribute(value, index.value, this.definitions)
+      : elementOf(value, this.definitions);
+  }
+
+  #lookUp(name: string): StaticValue {
+    const scope = this.#scopes.findLast((candidate) => candidate.has(name));
+    return scope?.get(name) ?? this.#global(name);
+  }
+
+  #global(name: string): StaticValue {
+    const enumType = this.definitions.enums.get(name);
+    if (enumType !== undefined) return { kind: 'enum', type: enumType };
+    const templateString = this.definitions.templateStrings.get(name);
+    if (templateString !== undefined) return { kind: 'template-string', type: templateString };
+    if (isFunctionName(name)) return { kind: 'function', name };
+    return this.#tested.has(name) ? ANY : MISSING;
+  }
+}
+
+/** Filters that replace an undefined value. */
+const DEFAULTS = new Set(['default', 'd']);
+
+/** Returns the operands of an expression, including arguments. */
+export function operandsOf(expression: Expression): readonly Expression[] {
+  switch (expression.kind) {
+    case 'list':
+      return expression.items;
+    case 'map':
+      return expression.entries.flatMap((entry) => [entry.key, entry.value]);
+    case 'unary':
+      return [expression.operand];
+    case 'binary':
+      return [expression.left, expression.right];
+    case 'conditional':
+      return present([expression.condition, expression.value, expression.otherwise]);
+    case 'slice':
+      return present([expression.object, expression.from, expression.to, expression.step]);
+    case 'call':
+      return [expression.callee, ...valuesOf(expression.args)];
+    case 'test':
+      return [expression.input, ...valuesOf(expression.args)];
+    case 'filter':
+      return [expression.input, ...valuesOf(expression.filter.args)];
+    case 'attribute':
+      return [expression.object];
+    case 'index':
+      return [expression.object, expression.index];
+    case 'string':
+    case 'integer':
+    case 'float':
+    case 'boolean':
+    case 'none':
+    case 'name':
+      return [];
+  }
+}
+
+function valuesOf(args: Arguments): readonly Expression[] {
+  return [...args.positional, ...args.named.map((entry) => entry.value)];
+}
+
+function present(parts: readonly (Expression | undefined)[]): readonly Expression[] {
+  return parts.filter((part) => part !== undefined);
+}

@@ -1,11 +1,11 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { SETTINGS, type SettingKey } from '../config/config.ts';
 import { ProcessSignals } from '../server/process-signals.ts';
-import { redactShapes } from '../logging/credential-shapes.ts';
+import { Redactor } from '../logging/redactor.ts';
 import { BATCH_OPTIONS } from './batch-options.ts';
 import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
-import { reportProblem, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
+import { reportProblem, withoutSecrets, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
 import { TEST_OPTIONS } from './test-options.ts';
 import { usageProblem } from './usage-problem.ts';
 
@@ -233,14 +233,14 @@ export async function runProgram(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (!isSystemError(error)) throw error;
-    return reportProblem(terminal, redactShapes(error.message));
+    return reportProblem(terminal, withoutSecrets(error.message));
   }
 }
 
 /** Adds the content of the files of prices and of keys. After reporting a failure, returns its exit code. */
 async function withFiles(invocation: Invocation, { settings }: CommandDescription): Promise<Invocation | ExitCode> {
   const refuse = (sentence: string): ExitCode => {
-    reportProblem(invocation.terminal, redactShapes(sentence));
+    reportProblem(invocation.terminal, new Redactor(config.secrets).redact(sentence));
     return 2;
   };
   let { config } = invocation;

@@ -39,7 +39,12 @@ export function refuse(terminal: Terminal, sentence: string): 2 {
 /** Writes an error that no one expected, without the credentials of the environment, and returns the exit code for it. */
 export function reportBug(terminal: Terminal, error: unknown): 1 {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return reportProblem(terminal, `a bug: ${new Redactor(secretsOf(processVariables())).redact(text)}`);
+  return reportProblem(terminal, `a bug: ${withoutSecrets(text)}`);
+}
+
+/** Masks the credentials of the environment in an error that ends svc before it has a configuration. */
+export function withoutSecrets(text: string): string {
+  return new Redactor(secretsOf(processVariables())).redact(text);
 }
 
 /**

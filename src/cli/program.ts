@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { SETTINGS, type SettingKey } from '../config/config.ts';
+import type { SettingKey } from '../config/config.ts';
+import { SETTINGS } from '../config/settings.ts';
 import { ProcessSignals } from '../server/process-signals.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { BATCH_OPTIONS } from './batch-options.ts';

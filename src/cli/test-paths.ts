@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
 import { missingPath } from '../compiler/read-sources.ts';
-import { DEFAULT_DIRECTORIES } from '../config/settings/definitions.ts';
+import { DEFAULT_DIRECTORIES } from '../config/settings.ts';
 
 /** The definitions to compile, and the part of them whose tests run. */
 export interface TestPlaces {

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Command, Option } from 'commander';
 import { nearestNames } from '../base/suggestion.ts';
-import { SETTINGS } from '../config/config.ts';
+import { SETTINGS, type Setting } from '../config/settings.ts';
 import { badValue } from '../config/load-config.ts';
-import type { Setting } from '../config/setting.ts';
 
 /** Rewrites one message of commander as sentences; an empty one counts for nothing. `words` are the groups of the pattern. */
 type Rewrite = (command: Command, ...words: readonly string[]) => readonly string[];

@@ -2,13 +2,17 @@ import { invariant } from '../base/invariant.ts';
 import { err, ok } from '../base/result.ts';
 import type { Result } from '../base/result.ts';
 import { nearestNames } from '../base/suggestion.ts';
-import { SETTINGS } from './config.ts';
+import { SETTINGS, type DefaultBasis, type LogLevel, type Setting } from './settings.ts';
 import type { Config, SettingKey, SettingValues } from './config.ts';
-import { containerLimits } from './container-limits.ts';
-import type { ContainerLimits } from './container-limits.ts';
-import { joinDotenv, localDotenv, processVariables, secretsOf } from './environment.ts';
-import type { JoinedVariables, EnvironmentVariables } from './environment.ts';
-import type { DefaultBasis, LogLevel, Setting } from './setting.ts';
+import { containerLimits, type ContainerLimits } from './container-limits.ts';
+import {
+  joinDotenv,
+  localDotenv,
+  processVariables,
+  secretsOf,
+  type JoinedVariables,
+  type EnvironmentVariables,
+} from './environment.ts';
 import { storeSecrets } from './store-address.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
 

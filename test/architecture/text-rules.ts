@@ -11,7 +11,7 @@ export interface TextRule {
 }
 
 /** A file longer than this has two subjects. */
-export const MAX_LINES = 400;
+export const MAX_LINES = 700;
 
 /** Patterns are spelled so that they do not match themselves. */
 export const TEXT_RULES: readonly TextRule[] = [

@@ -14,8 +14,7 @@ import { indexDefinitions, type DefinitionIndex } from '../../schema/definition-
 import type { FunctionType } from '../../schema/function.ts';
 import type { Message } from '../../schema/message.ts';
 import type { Program } from '../../schema/program.ts';
-import { createLocalRuntime, type LocalSettings } from '../local-runtime.ts';
-import { failureOf, type RunFailure } from '../run-failure.ts';
+import { createLocalRuntime, type LocalSettings, failureOf, type RunFailure } from '../local-runtime.ts';
 import type { RecordedReply, RecordingKey, Recordings } from './recordings.ts';
 import type { SelectedTest } from './select-tests.ts';
 import { testArguments } from './test-arguments.ts';

@@ -103,7 +103,7 @@ for (const word of LAST_WORDS.split(' ')) ENDS[endOf(word, word.length)] = 1;
  * True if the name of a credential can end before the character `end` of a text: a quick test that rules out nearly all names.
  * Digits at the end do not count.
  */
-export function mayEndCredentialName(text: string, end: number): boolean {
+function mayEndCredentialName(text: string, end: number): boolean {
   let last = end;
   while (last > end - MOST_DIGITS && isDigitOrMark(text.charCodeAt(last - 1))) last -= 1;
   return ENDS[endOf(text, last)] === 1;

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { wholeNumber } from '../config/setting-values.ts';
+import { wholeNumber } from '../config/settings.ts';
 
 /** The options of `svc batch` besides the settings. */
 export interface BatchOptions {

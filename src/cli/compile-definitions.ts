@@ -4,7 +4,7 @@ import type { CompileOptions } from '../compiler/compile-options.ts';
 import { compile, type CompileResult } from '../compiler/compile.ts';
 import { isDefinitionFile, readSources, type Sources } from '../compiler/read-sources.ts';
 import type { Config } from '../config/config.ts';
-import { DEFAULT_DIRECTORIES } from '../config/settings/definitions.ts';
+import { DEFAULT_DIRECTORIES } from '../config/settings.ts';
 import type { Program } from '../schema/program.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';

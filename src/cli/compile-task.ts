@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { BoundedCache } from '../base/bounded-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { invariant } from '../base/invariant.ts';
 import { ok, type Result } from '../base/result.ts';
 import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts';
@@ -134,11 +134,11 @@ interface TypePlane {
   readonly programPath: string;
   readonly program: Program;
   readonly compiler: TypeCompiler;
-  readonly outcomes: BoundedCache<TypeOutcome>;
+  readonly outcomes: LRUCache<string, TypeOutcome>;
 }
 
 /** All workers ask for the same types within a short time. */
-const KEPT_OUTCOMES = { entries: 200, characters: 4 * 2 ** 20 };
+const KEPT_OUTCOMES = { max: 200, maxSize: 4 * 2 ** 20 };
 
 let typePlane: TypePlane | undefined;
 
@@ -154,7 +154,7 @@ async function typesOfRequest({
   if (known !== undefined) return known;
   const extension = compiler.compile(JSON.parse(builder), functionName);
   const outcome = extension.ok ? ok(await extendedTypes(program, extension.value, functionName)) : extension;
-  outcomes.set(key, outcome, JSON.stringify(outcome).length);
+  outcomes.set(key, outcome, { size: JSON.stringify(outcome).length });
   return outcome;
 }
 
@@ -170,7 +170,7 @@ function createTypePlane(programPath: string): TypePlane {
   const sources: readonly SourceText[] = JSON.parse(readFileSync(sourcesPath(programPath), 'utf8'));
   const files = sources.map(({ path, text }) => new SourceFile(path, text));
   const compiler = new TypeCompiler(files);
-  return { programPath, program: read(programPath), compiler, outcomes: new BoundedCache(KEPT_OUTCOMES) };
+  return { programPath, program: read(programPath), compiler, outcomes: new LRUCache(KEPT_OUTCOMES) };
 }
 
 type SourceText = Pick<SourceFile, 'path' | 'text'>;

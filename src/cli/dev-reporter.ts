@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { platform } from 'node:os';
 import { counted } from '../base/amounts.ts';
-import { pageAddress } from '../config/listen-host.ts';
-import { writeTypesFile } from '../dev/types/types-file.ts';
+import { pageAddress } from '../config/config.ts';
+import { writeTypesFile } from '../dev/types/write-types.ts';
 import type { ReloadOutcome, ServableProgram, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions } from './compile-task.ts';
 import type { ReloadReporter, ReporterParts } from './serve-reporter.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { SETTINGS, type Config, type SettingKey, type SettingValues } from '../config/config.ts';
+import type { Config, SettingKey, SettingValues } from '../config/config.ts';
+import { SETTINGS, type Setting } from '../config/settings.ts';
 import { badValue, loadConfig, type CommandDefaults } from '../config/load-config.ts';
-import type { Setting } from '../config/setting.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** A parsed command line, joined with the environment. */

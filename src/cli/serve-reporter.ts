@@ -1,5 +1,4 @@
-import type { Config } from '../config/config.ts';
-import { hostInUrl, pageAddress } from '../config/listen-host.ts';
+import { type Config, hostInUrl, pageAddress } from '../config/config.ts';
 import type { LogFields, Logger } from '../logging/logger.ts';
 import type { ReloadOutcome, ServableProgram, ServerReporter, StartedServer } from '../server/primary.ts';
 import type { CompiledDefinitions, CompileOutput } from './compile-task.ts';

@@ -39,7 +39,12 @@ export function refuse(terminal: Terminal, sentence: string): 2 {
 /** Writes an error that no one expected, without the credentials of the environment, and returns the exit code for it. */
 export function reportBug(terminal: Terminal, error: unknown): 1 {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return reportProblem(terminal, `a bug: ${new Redactor(secretsOf(processVariables())).redact(text)}`);
+  return reportProblem(terminal, `a bug: ${withoutSecrets(text)}`);
+}
+
+/** Masks the credentials of the environment in an error that ends svc before it has a configuration. */
+export function withoutSecrets(text: string): string {
+  return new Redactor(secretsOf(processVariables())).redact(text);
 }
 
 /**
@@ -70,5 +75,37 @@ function outputOf(stream: NodeJS.WriteStream, failed: (fault: Error) => void): T
     },
     colour: wantsColour(stream.isTTY, processVariables()),
     ...(stream.isTTY && { columns: stream.columns }),
+  };
+}
+
+/** The exit code of a program that an interrupt ended, as shells report it: 128 and the number of SIGINT. */
+export const INTERRUPTED = 130;
+
+/** The interrupts of the person at the terminal. The second one ends the process. */
+export class Interrupts {
+  count = 0;
+  #waiting: (() => void)[] = [];
+
+  constructor() {
+    process.on('SIGINT', this.#interrupt);
+    process.on('SIGTERM', this.#interrupt);
+  }
+
+  /** Resolves with the next interrupt. */
+  next(): Promise<'interrupted'> {
+    return new Promise((resolve) => void this.#waiting.push(() => resolve('interrupted')));
+  }
+
+  close(): void {
+    process.off('SIGINT', this.#interrupt);
+    process.off('SIGTERM', this.#interrupt);
+  }
+
+  readonly #interrupt = (): void => {
+    this.count += 1;
+    if (this.count > 1) process.exit(INTERRUPTED);
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   };
 }

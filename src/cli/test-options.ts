@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { share, wholeNumber, type ParseValue } from '../config/setting-values.ts';
+import { share, wholeNumber, type ParseValue } from '../config/settings.ts';
 
 /** The options of `svc test` besides the settings. */
 export interface TestOptions {

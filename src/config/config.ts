@@ -1,13 +1,6 @@
 import type { KeyFile } from './key-file.ts';
 import type { PriceList } from '../schema/price-list.ts';
-import type { Setting } from './setting.ts';
-import { ANSWERS_SETTINGS } from './settings/answers.ts';
-import { DEFINITIONS_SETTINGS } from './settings/definitions.ts';
-import { LIMITS_SETTINGS } from './settings/limits.ts';
-import { LISTENING_SETTINGS } from './settings/listening.ts';
-import { LOGGING_SETTINGS } from './settings/logging.ts';
-import { PROCESSES_SETTINGS } from './settings/processes.ts';
-import { SECURITY_SETTINGS } from './settings/security.ts';
+import type { Setting, SETTINGS } from './settings.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 
 /** Everything that a user can set. The type, the flags, the variables and the help all derive from `SETTINGS`. */
@@ -37,13 +30,18 @@ export type SettingValues = { readonly [Key in Exclude<SettingKey, OptionalKey>]
   readonly [Key in OptionalKey]?: ValueOf<Key>;
 };
 
-/** Every setting, in the order of the help. A flag overrides its variable, which overrides `.env`. */
-export const SETTINGS = {
-  ...DEFINITIONS_SETTINGS,
-  ...LISTENING_SETTINGS,
-  ...LIMITS_SETTINGS,
-  ...ANSWERS_SETTINGS,
-  ...PROCESSES_SETTINGS,
-  ...SECURITY_SETTINGS,
-  ...LOGGING_SETTINGS,
-};
+/** The address of a page of a server that opens in a browser on this machine. */
+export function pageAddress({ host, basePath }: Pick<Config, 'host' | 'basePath'>, port: number, path: string): string {
+  const name = isEveryInterface(host) || host === '127.0.0.1' ? 'localhost' : hostInUrl(host);
+  return `http://${name}:${port}${basePath}${path}`;
+}
+
+/** The `--host` of a server as a URL contains it: an IPv6 address has brackets. */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** True for the addresses that mean every interface: a server listens on them, but no one can connect to them. */
+export function isEveryInterface(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}

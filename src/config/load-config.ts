@@ -1,7 +1,8 @@
 import { invariant } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { nearestNames } from '../base/suggestion.ts';
-import { SETTINGS, type Config, type SettingKey, type SettingValues } from './config.ts';
+import { SETTINGS, type DefaultBasis, type LogLevel, type Setting } from './settings.ts';
+import type { Config, SettingKey, SettingValues } from './config.ts';
 import { containerLimits, type ContainerLimits } from './container-limits.ts';
 import {
   joinDotenv,
@@ -11,7 +12,6 @@ import {
   type JoinedVariables,
   type EnvironmentVariables,
 } from './environment.ts';
-import type { DefaultBasis, LogLevel, Setting } from './setting.ts';
 import { storeSecrets } from './store-address.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
 

@@ -4,9 +4,8 @@ import { wantsColour } from '../config/environment.ts';
 import type { Config } from '../config/config.ts';
 import { LogSink } from './log-sink.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { prettyLine } from './pretty-line.ts';
+import { prettyLine, terminalLine } from './readable-line.ts';
 import { Redactor } from './redactor.ts';
-import { terminalLine } from './terminal-line.ts';
 
 /** The part of the configuration that a logger reads. */
 export type LoggerConfig = Pick<Config, 'logLevel' | 'secrets' | 'env'> & Partial<Pick<Config, 'logFormat'>>;

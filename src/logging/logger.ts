@@ -1,4 +1,4 @@
-import type { LogLevel } from '../config/setting.ts';
+import type { LogLevel } from '../config/settings.ts';
 
 /** A structured logger: fields first, then the message. Its lines never contain a secret. */
 export interface Logger {

@@ -1,7 +1,7 @@
-import { isCredentialName, SHORTEST_SECRET } from '../base/credentials.ts';
+import { isCredentialName, credentialsIn, SHORTEST_SECRET } from '../base/credentials.ts';
 import { isJsonObject, isOptionsKey, OPTIONS_KEYS } from '../base/json.ts';
 
-/** Keys whose values are not credentials, wherever they appear in the options. */
+/** Keys whose values are not credentials, wherever they appear in the options. A URL under them can contain some. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'base_url',
   'client',
@@ -100,7 +100,10 @@ class SecretCollector {
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of this.#members(value)) {
         // A name matters only for the value below it, because a request can have a hundred thousand names.
-        if (plainKeys.has(key)) continue;
+        if (plainKeys.has(key)) {
+          if (typeof inner === 'string') for (const secret of credentialsIn(inner)) this.#add(secret);
+          continue;
+        }
         const isLeaf = typeof inner !== 'object' || plainKeys === NO_KEYS;
         this.#visitOptions(inner, isLeaf ? NO_KEYS : keysIn(key));
       }

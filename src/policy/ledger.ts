@@ -1,4 +1,4 @@
-import { setNewest } from '../base/bounded-cache.ts';
+import { setNewest } from '../base/set-newest.ts';
 
 /** A number of units that a caller can use in a window of time, or hold at the same time. */
 export interface Limit {

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../base/bounded-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { CallerLimits } from '../config/key-file.ts';
 import { NO_WINDOW, type Leases } from './leases.ts';
 import {
@@ -61,7 +61,7 @@ export interface LimitedKey {
 const NO_LIMITS: LimitSet = { limits: [], policy: ['ratelimit-policy', ''] };
 
 /** Callers without a key, by address. Each takes about 1 KB. */
-const ADDRESSES = { entries: 10_000, characters: 10_000 } as const;
+const ADDRESSES = 10_000;
 
 /** Reserves the units of calls, and settles them when the calls end. */
 export class Limiter {
@@ -71,7 +71,7 @@ export class Limiter {
   /** The limits of each address, on a server without keys. */
   #addressLimits: CallerLimits | undefined;
   readonly #keys = new WeakMap<LimitedKey, LimitSet>();
-  #addresses = new BoundedCache<LimitSet>(ADDRESSES);
+  #addresses: LRUCache<string, LimitSet> | undefined;
 
   constructor(leases: Leases, addressLimits: CallerLimits | undefined) {
     this.leases = leases;
@@ -81,7 +81,7 @@ export class Limiter {
   /** Uses other limits for addresses from now on. */
   replace(addressLimits: CallerLimits | undefined): void {
     this.#addressLimits = addressLimits;
-    this.#addresses = new BoundedCache(ADDRESSES);
+    this.#addresses = undefined;
   }
 
   /** Remembers the limits of each object, so pass the same one for each request of a key. */
@@ -98,10 +98,11 @@ export class Limiter {
   setOfAddress(network: () => string): LimitSet | undefined {
     if (this.#addressLimits === undefined) return undefined;
     const address = network();
+    this.#addresses ??= new LRUCache({ max: ADDRESSES });
     const known = this.#addresses.get(address);
     if (known !== undefined) return known;
     const set = limitSetOf(`address:${address}`, this.#addressLimits);
-    if (set !== undefined) this.#addresses.set(address, set, 1);
+    if (set !== undefined) this.#addresses.set(address, set);
     return set;
   }
 

@@ -1,10 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { InternalError } from '../base/invariant.ts';
 import { FunctionReplies } from '../runtime/call/function-replies.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { parseText } from '../runtime/call/parse-reply.ts';
 import { StepBudget } from '../runtime/reply/coerce/step-budget.ts';
 import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
-import { BoundedCache } from '../base/bounded-cache.ts';
 import { type SentExtension, compileCountedCondition } from '../runtime/call/call-types.ts';
 import type { CompileCondition } from '../schema/compile-condition.ts';
 import { indexDefinitions, type DefinitionIndex, type Program } from '../schema/program.ts';
@@ -39,11 +39,11 @@ interface LoadedProgram {
 }
 
 /** The types of requests for which a thread keeps a parser. */
-const KEPT_EXTENSIONS = { entries: 16, characters: 2 ** 20 };
+const KEPT_EXTENSIONS = { max: 16, maxSize: 2 ** 20 };
 
 const programs = new Map<string, LoadedProgram>();
 const replies = new Map<string, FunctionReplies>();
-const extendedReplies = new BoundedCache<FunctionReplies>(KEPT_EXTENSIONS);
+const extendedReplies = new LRUCache<string, FunctionReplies>(KEPT_EXTENSIONS);
 
 /** Parses one reply on a thread of the pool. The thread keeps programs and parsers for its next task. */
 export function runParseTask(task: ParseTask): ParseTaskResult {
@@ -76,7 +76,7 @@ function extendedRepliesOf(key: string, { programPath, functionName, extension }
   if (known !== undefined) return known;
   const definitions = extendDefinitions(programOf(programPath).program, JSON.parse(extension.json) as TypeExtension);
   const created = createReplies(indexDefinitions(definitions), functionName, compileCountedCondition);
-  extendedReplies.set(key, created, extension.json.length);
+  extendedReplies.set(key, created, { size: extension.json.length });
   return created;
 }
 

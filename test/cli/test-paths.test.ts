@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { locateTests } from '../../src/cli/test-paths.ts';
+import { locateTests } from '../../src/cli/commands/test.ts';
 import { inEmptyDirectory } from './command-line.ts';
 
 inEmptyDirectory();

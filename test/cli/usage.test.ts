@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { SETTINGS } from '../../src/config/config.ts';
-import type { Setting } from '../../src/config/setting.ts';
+import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 import { inEmptyDirectory, svc } from './command-line.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SETTINGS, type SettingKey, type SettingValues } from '../../src/config/config.ts';
+import { SETTINGS, type Setting } from '../../src/config/settings.ts';
+import type { SettingKey, SettingValues } from '../../src/config/config.ts';
 import { badValue, loadConfig, type ConfigFailure, type LoadedConfig } from '../../src/config/load-config.ts';
-import type { Setting } from '../../src/config/setting.ts';
 
 const LIMITS = { cores: 4 };
 const home = process.cwd();

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { checkSources } from '../../src/compiler/compile.ts';
-import { SETTINGS } from '../../src/config/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changedFiles, lostContent, takeSnapshot } from '../../src/dev/definition-snapshot.ts';
+import { changedFiles, lostContent, takeSnapshot } from '../../src/dev/watch-definitions.ts';
 import { temporaryFolder } from '../support/running-server.ts';
 
 test('a snapshot contains the definition files that svc reads, and the other watched files', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Argument, Command, Option } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
-import { SETTINGS } from '../../src/config/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { ROOT } from '../architecture/source-files.ts';
 import { generatedSection } from './generated-section.ts';
 import { tableOf } from './markdown.ts';

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/program.ts';
-import { SETTINGS, type SettingKey } from '../../src/config/config.ts';
-import type { Setting, SettingGroup } from '../../src/config/setting.ts';
-import type { ParseValue } from '../../src/config/setting-values.ts';
+import type { SettingKey } from '../../src/config/config.ts';
+import { SETTINGS, type Setting, type SettingGroup, type ParseValue } from '../../src/config/settings.ts';
 import {
   TELEMETRY_VARIABLES,
   variableOfSignal,
   type TelemetryVariable,
-} from '../../src/config/telemetry-variables.ts';
+} from '../../src/config/telemetry-settings.ts';
 import { ROOT } from '../architecture/source-files.ts';
 import { generatedSection } from './generated-section.ts';
 import { tableOf } from './markdown.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { terminalLine } from '../../src/logging/terminal-line.ts';
+import { terminalLine } from '../../src/logging/readable-line.ts';
 import { ROOT } from '../architecture/source-files.ts';
 
 const PAGE = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8');

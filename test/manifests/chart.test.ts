@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '../../src/config/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { at, EVERYTHING, type Overrides } from '../deploy/chart-files.ts';
 import { render, type Manifest } from './render-chart.ts';

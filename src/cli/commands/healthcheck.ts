@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { hostInUrl, isEveryInterface } from '../../config/listen-host.ts';
+import { hostInUrl, isEveryInterface } from '../../config/config.ts';
 import type { Invocation } from '../invocation.ts';
 import { reportProblem, type ExitCode } from '../terminal.ts';
 

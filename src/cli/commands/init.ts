@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { codeOf, invariant } from '../../base/invariant.ts';
 import { compile } from '../../compiler/compile.ts';
 import { isDefinitionFile, readSources } from '../../compiler/read-sources.ts';
-import { DEFAULT_DIRECTORIES } from '../../config/settings/definitions.ts';
-import type { Config } from '../../config/config.ts';
+import { DEFAULT_DIRECTORIES } from '../../config/settings.ts';
+import { type Config, pageAddress } from '../../config/config.ts';
 import { testArguments } from '../../dev/testing/test-arguments.ts';
 import { SourceFile } from '../../diagnostics/source-file.ts';
 import { indexDefinitions } from '../../schema/program.ts';
 import { compileOptions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
 import { packageInfo } from '../package-info.ts';
-import { pageAddress } from '../../config/listen-host.ts';
 import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 
 /** The template without --template: the shortest one. */

@@ -1,7 +1,6 @@
 import { open } from 'node:fs/promises';
 import { readFault } from '../../config/environment.ts';
-import { prettyLine } from '../../logging/pretty-line.ts';
-import { terminalLine } from '../../logging/terminal-line.ts';
+import { prettyLine, terminalLine } from '../../logging/readable-line.ts';
 import type { Invocation } from '../invocation.ts';
 import { reportProblem, type ExitCode } from '../terminal.ts';
 

@@ -1,5 +1,4 @@
-import { writeTypesFile } from '../../dev/types/types-file.ts';
-import { writeTypes } from '../../dev/types/write-types.ts';
+import { writeTypesFile, writeTypes } from '../../dev/types/write-types.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { compileOrReport } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';

@@ -3,9 +3,8 @@ import { type JsonObject, isOptionsKey } from '../../base/json.ts';
 import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { Program } from '../../schema/program.ts';
-import { createLocalRuntime, type LocalSettings } from '../local-runtime.ts';
-import { failureOf } from '../run-failure.ts';
-import type { RowAnswer } from './answer-format.ts';
+import { createLocalRuntime, type LocalSettings, failureOf } from '../local-runtime.ts';
+import type { RowAnswer } from './answers-file.ts';
 
 /** Asks a function about rows. */
 export interface RowCaller {

@@ -1,12 +1,13 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
 import { codeOf, messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { Program } from '../../schema/program.ts';
 import type { Violation } from '../../schema/violation.ts';
-import type { RunFailure } from '../run-failure.ts';
-import type { RowAnswer } from './answer-format.ts';
+import type { RunFailure } from '../local-runtime.ts';
+import type { RowAnswer } from './answers-file.ts';
 import type { RowCaller } from './call-in-process.ts';
-import type { ServerAnswer, ServerClient } from './server-client.ts';
 
 /** Asks a server about its program. Fails with a sentence. */
 export async function describeServer(client: ServerClient): Promise<Result<Pick<Program, 'openapi' | 'hash'>, string>> {
@@ -187,4 +188,64 @@ function isViolations(value: unknown): value is readonly Violation[] {
 /** Node gives an error without a message if several addresses of a host refuse. */
 function reasonOf(error: unknown): string {
   return messageOf(error) || (codeOf(error) ?? '');
+}
+
+export interface ServerAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Sends requests to one server over connections that stay open. */
+export class ServerClient {
+  /** Without a slash at the end. */
+  readonly url: string;
+  readonly #key: string | undefined;
+  readonly #timeoutMs: number;
+  readonly #agent: Agent | TlsAgent;
+
+  constructor(url: URL, key: string | undefined, timeoutMs: number) {
+    this.url = url.href.replace(/\/+$/u, '');
+    this.#key = key;
+    this.#timeoutMs = timeoutMs;
+    const options = { keepAlive: true, maxSockets: Infinity };
+    this.#agent = url.protocol === 'https:' ? new TlsAgent(options) : new Agent(options);
+  }
+
+  /** Sends a POST with the body, or a GET without one. Rejects if no complete answer arrives in time. */
+  send(path: string, body?: string, headers: Readonly<Record<string, string>> = {}): Promise<ServerAnswer> {
+    const send = this.url.startsWith('https:') ? httpsRequest : httpRequest;
+    const own = { ...(this.#key !== undefined && { 'x-svc-api-key': this.#key }), ...headers };
+    return new Promise((resolve, reject) => {
+      const request = send(
+        `${this.url}${path}`,
+        {
+          method: body === undefined ? 'GET' : 'POST',
+          agent: this.#agent,
+          headers: body === undefined ? own : { ...own, 'content-type': 'application/json' },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', reject);
+          response.on('end', () => {
+            clearTimeout(timer);
+            const { statusCode: status = 0, headers: received } = response;
+            resolve({ status, headers: received, text: Buffer.concat(chunks).toString() });
+          });
+        },
+      );
+      const late = (): unknown => request.destroy(new Error(`no answer within ${this.#timeoutMs} ms`));
+      const timer = setTimeout(late, this.#timeoutMs);
+      request.on('error', (error) => {
+        clearTimeout(timer);
+        reject(error);
+      });
+      request.end(body);
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
 }

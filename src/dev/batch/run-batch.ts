@@ -1,9 +1,11 @@
 import { err, ok, type Result } from '../../base/result.ts';
 import { writeFault } from '../../base/write-file.ts';
-import type { AnswersFile } from './answers-file.ts';
-import type { RowAnswer } from './answer-format.ts';
+import type { AnswersFile, RowAnswer } from './answers-file.ts';
 import type { RowCaller } from './call-in-process.ts';
 import type { InputRow, InputRows } from './input-rows.ts';
+import { decimal } from '../../schema/price-list.ts';
+import { counted, durationText } from '../../base/amounts.ts';
+import { dollars } from '../testing/report-lines.ts';
 
 export interface BatchPlan {
   readonly input: InputRows;
@@ -83,4 +85,70 @@ export class BatchRun {
     }
     this.#plan.onAnswer(answer);
   }
+}
+
+/** The counts of a batch, for the person who waits for it. */
+export class BatchProgress {
+  readonly #rows: number;
+  /** The rows with an answer at the start. */
+  readonly #before: number;
+  readonly #startedAt: number;
+  #done = 0;
+  #failed: number;
+  #cost: number | undefined;
+
+  /** `rows`: all rows of the batch; `before` and `failed`: those of earlier runs. `now` is in milliseconds. */
+  constructor(counts: { readonly rows: number; readonly before: number; readonly failed: number }, now: number) {
+    this.#rows = counts.rows;
+    this.#before = counts.before;
+    this.#failed = counts.failed;
+    this.#startedAt = now;
+  }
+
+  add({ failure, cost }: RowAnswer): void {
+    this.#done += 1;
+    if (failure !== undefined) this.#failed += 1;
+    if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
+  }
+
+  /** `1200 of 10000 rows (12 %), 3 failed, 45.2 rows/s, $0.42, 3 min left` */
+  line(now: number): string {
+    const answered = this.#before + this.#done;
+    const seconds = Math.max(0.001, (now - this.#startedAt) / 1000);
+    const rate = this.#done / seconds;
+    const parts = [
+      `${answered} of ${counted(this.#rows, 'row')} (${Math.floor((100 * answered) / Math.max(1, this.#rows))} %)`,
+      `${this.#failed} failed`,
+      `${rate < 10 ? rate.toFixed(1) : Math.round(rate)} rows/s`,
+      ...(this.#cost === undefined ? [] : [`$${roundedCost(this.#cost)}`]),
+      ...(rate === 0 || answered >= this.#rows ? [] : [`${timeLeft((this.#rows - answered) / rate)} left`]),
+    ];
+    return parts.join(', ');
+  }
+
+  /** `10000 rows: 9997 answered, 3 failed, in 41.2 s, cost $0.42` */
+  summary(now: number): string {
+    const answered = this.#before + this.#done;
+    const missing = this.#rows - answered;
+    const parts = [
+      `${answered - this.#failed} answered`,
+      `${this.#failed} failed`,
+      ...(missing === 0 ? [] : [`${missing} not asked`]),
+      `in ${durationText(now - this.#startedAt)}`,
+      ...(this.#cost === undefined ? [] : [`cost ${dollars(Number(decimal(this.#cost)))}`]),
+    ];
+    const earlier = this.#before === 0 ? '' : ` (${this.#before} in earlier runs)`;
+    return `${counted(this.#rows, 'row')}: ${parts.join(', ')}${earlier}`;
+  }
+}
+
+/** Two decimals, or two digits of an amount below one cent. */
+function roundedCost(cost: number): string {
+  return cost >= 0.01 || cost === 0 ? cost.toFixed(2) : decimal(Number(cost.toPrecision(2)));
+}
+
+/** `45 s`, `3 min`, `2.5 h`. */
+function timeLeft(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

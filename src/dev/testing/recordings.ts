@@ -5,8 +5,7 @@ import { codeOf, messageOf } from '../../base/invariant.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { replaceFile } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { Message } from '../../schema/message.ts';
-import { readablePrompt } from './readable-prompt.ts';
+import type { Message, MessagePart } from '../../schema/message.ts';
 
 /** Identifies the replies to one prompt: the function, the client that is asked, and the messages. */
 export interface RecordingKey {
@@ -136,4 +135,19 @@ function replyIn(data: unknown): RecordedReply | undefined {
     ...(typeof inputTokens === 'number' && { inputTokens }),
     ...(typeof outputTokens === 'number' && { outputTokens }),
   };
+}
+
+/** A prompt as JSON data for people: the content of media is replaced by its digest and size. */
+export function readablePrompt(prompt: readonly Message[]): readonly JsonObject[] {
+  return prompt.map(({ role, parts }) => ({ role, parts: parts.map(readablePart) }));
+}
+
+function readablePart(part: MessagePart): JsonObject {
+  const metadata = part.metadata === undefined ? {} : { metadata: part.metadata };
+  if (part.kind === 'text') return { text: part.text, ...metadata };
+  const { media, source } = part;
+  const type = source.mediaType === undefined ? {} : { media_type: source.mediaType };
+  if (source.kind === 'url') return { [media]: { url: source.url, ...type }, ...metadata };
+  const content = Buffer.from(source.data, 'base64');
+  return { [media]: { sha256: hash('sha256', content), bytes: content.length, ...type }, ...metadata };
 }

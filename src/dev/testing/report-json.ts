@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { SpanLocator } from '../../diagnostics/report-formats.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
-import { readablePrompt } from './readable-prompt.ts';
+import { readablePrompt } from './recordings.ts';
 import { knownCost, passedRuns, type TestReport, type TestResult, type TestRun } from './test-results.ts';
 
 /** For programs: one object with all results. Runs that did not pass have their prompt and reply. */

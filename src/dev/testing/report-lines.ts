@@ -2,7 +2,7 @@ import { visible } from '../../diagnostics/code-frame.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
 import { decimal } from '../../schema/price-list.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';
-import type { RunFailure } from '../run-failure.ts';
+import type { RunFailure } from '../local-runtime.ts';
 
 /** US dollars: `$0.00021`. */
 export function dollars(cost: number): string {

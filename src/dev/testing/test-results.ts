@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import type { ConditionOutcome, ValueCheck } from '../../runtime/call/test-conditions.ts';
 import type { Message } from '../../schema/message.ts';
-import type { RunFailure } from '../run-failure.ts';
+import type { RunFailure } from '../local-runtime.ts';
 import type { SelectedTest } from './select-tests.ts';
 
 /** One call of a function by a test, and what became of it. */

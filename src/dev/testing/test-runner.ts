@@ -12,8 +12,7 @@ import type {
 import { evaluateTest, withoutChecks } from '../../runtime/call/test-conditions.ts';
 import { indexDefinitions, type DefinitionIndex, type FunctionType, type Program } from '../../schema/program.ts';
 import type { Message } from '../../schema/message.ts';
-import { createLocalRuntime, type LocalSettings } from '../local-runtime.ts';
-import { failureOf, type RunFailure } from '../run-failure.ts';
+import { createLocalRuntime, type LocalSettings, failureOf, type RunFailure } from '../local-runtime.ts';
 import type { RecordedReply, RecordingKey, Recordings } from './recordings.ts';
 import type { SelectedTest } from './select-tests.ts';
 import { testArguments } from './test-arguments.ts';

@@ -1,4 +1,4 @@
-import { setNewest } from '../../base/bounded-cache.ts';
+import { setNewest } from '../../base/set-newest.ts';
 import { DAY_MS, SYSTEM_CLOCK, untilMidnight, type Clock, type Grant, type Ledger, type Limit } from '../ledger.ts';
 import type { Store } from './store.ts';
 

@@ -1,4 +1,4 @@
-import { BoundedCache } from '../../base/bounded-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { joinPath } from '../../base/value-path.ts';
@@ -14,7 +14,7 @@ import { createExtendedTypes, type CallTypes } from './call-types.ts';
  * The pairs of a function and a `type_builder` that a process keeps. Callers usually build their types once. A compiled parser and
  * prompt of the largest size takes about a megabyte.
  */
-const KEPT = { entries: 64, characters: 2 ** 20 };
+const KEPT = { max: 64, maxSize: 2 ** 20 };
 
 /** The characters of a `type_builder` as JSON: room for the JSON Schemas of a snippet of the largest size. */
 const MAX_CHARACTERS = 256 * 1024;
@@ -29,7 +29,7 @@ export class DynamicTypes {
   readonly #program: Program;
   readonly #validators: ArgumentValidators;
   readonly #source: TypeSource | undefined;
-  readonly #known = new BoundedCache<Compiled>(KEPT);
+  readonly #known = new LRUCache<string, Compiled>(KEPT);
   /** The compilations under way, by caller: a refusal concerns one of them. */
   readonly #arriving = new Map<string, Promise<Compiled | TypeRefusal>>();
 
@@ -77,7 +77,7 @@ export class DynamicTypes {
 
   #keep(fn: FunctionType, key: string, outcome: TypeOutcome): Compiled {
     const types = outcome.ok ? ok(createExtendedTypes(this.#program, fn, outcome.value, this.#validators)) : outcome;
-    this.#known.set(key, types, JSON.stringify(outcome).length);
+    this.#known.set(key, types, { size: JSON.stringify(outcome).length });
     return types;
   }
 }

@@ -8,7 +8,7 @@ import {
   PASSWORD_NAME,
 } from '../../config/key-file.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
-import { setNewest } from '../../base/bounded-cache.ts';
+import { setNewest } from '../../base/set-newest.ts';
 import type { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import { CallerShares, type Drainable } from '../admission.ts';
 import { networkOf } from './local-caller.ts';

@@ -20,9 +20,11 @@ export function problem(code: ErrorCode, message: string, fields = NO_FIELDS, he
   return { status: ERRORS[code].status, code, message, fields, headers };
 }
 
-/** The JSON text of an answer, without credentials: a message can quote what a caller, a provider or a model wrote. */
+/** The JSON text of an answer, without known secrets: a message can quote what a caller, a provider or a model wrote. */
 export function problemBody(of: Problem, requestId: string, redactor: Redactor): string {
-  return redactor.redact(JSON.stringify({ error: of.code, message: of.message, request_id: requestId, ...of.fields }));
+  return redactor.redactValues(
+    JSON.stringify({ error: of.code, message: of.message, request_id: requestId, ...of.fields }),
+  );
 }
 
 /** The answer to a bug, without any detail. */

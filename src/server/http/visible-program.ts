@@ -1,10 +1,10 @@
-import { BoundedCache } from '../../base/bounded-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { isJsonObject } from '../../base/json.ts';
 import type { Caller } from './auth.ts';
 import { jsonDocument, type JsonDocument } from './static-asset.ts';
 
 /** Documents of callers that can call only some functions. Each is one parse of the whole document. */
-const LIMITS = { entries: 64, characters: 16 * 2 ** 20 } as const;
+const LIMITS = { max: 64, maxSize: 16 * 2 ** 20 };
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ const FUNCTION_PATH = /^\/(?:call|stream|render|parse)\/(?<name>\w+)$/u;
 export class VisibleDocuments {
   readonly #whole: JsonDocument;
   readonly #hide: (document: Members, caller: Caller) => Members;
-  readonly #cache = new BoundedCache<JsonDocument>(LIMITS);
+  readonly #cache = new LRUCache<string, JsonDocument>(LIMITS);
 
   constructor(whole: JsonDocument, hide: (document: Members, caller: Caller) => Members) {
     this.#whole = whole;
@@ -29,7 +29,7 @@ export class VisibleDocuments {
     const known = this.#cache.get(key);
     if (known !== undefined) return known;
     const visible = jsonDocument(this.#hide(JSON.parse(Buffer.from(this.#whole.plain).toString()) as Members, caller));
-    this.#cache.set(key, visible, visible.plain.length);
+    this.#cache.set(key, visible, { size: visible.plain.length });
     return visible;
   }
 }

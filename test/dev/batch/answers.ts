@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import { csvAnswers, JSON_ANSWERS, type RowAnswer, type AnswerFormat } from '../../../src/dev/batch/answer-format.ts';
+import { csvAnswers, JSON_ANSWERS, type RowAnswer, type AnswerFormat } from '../../../src/dev/batch/answers-file.ts';
 
 /** Both forms of a file of answers, each with a reader of its own that returns the answers as text by row. */
 export const FORMATS: ReadonlyArray<readonly [string, AnswerFormat, (path: string) => readonly StoredAnswer[]]> = [

@@ -1,8 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { describeServer, ServerCaller } from '../../../src/dev/batch/call-server.ts';
-import { ServerClient } from '../../../src/dev/batch/server-client.ts';
+import { describeServer, ServerCaller, ServerClient } from '../../../src/dev/batch/call-server.ts';
 
 type Reply = (request: IncomingMessage, response: ServerResponse) => void;
 

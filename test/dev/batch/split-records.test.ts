@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { splitRecords, type FileRecord, type SplitOptions } from '../../../src/dev/batch/split-records.ts';
+import { splitRecords, type FileRecord, type SplitOptions } from '../../../src/dev/batch/input-rows.ts';
 import { assertAsyncProperty } from '../../support/assert-property.ts';
 import { temporaryFolder } from '../../support/running-server.ts';
 

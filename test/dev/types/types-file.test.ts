@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeTypesFile } from '../../../src/dev/types/types-file.ts';
+import { writeTypesFile } from '../../../src/dev/types/write-types.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -1,6 +1,5 @@
 import type { StoreOperation } from '../../../src/policy/store/scripts.ts';
-import { Store, type StoreFailure } from '../../../src/policy/store/store.ts';
-import type { StoreClient } from '../../../src/policy/store/store-client.ts';
+import { Store, type StoreFailure, type StoreClient } from '../../../src/policy/store/store.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 
 /** How the store treats operations: answers, never answers, answers with an error, or has no connection. */

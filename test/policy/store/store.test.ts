@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { BUDGET_MS } from '../../../src/policy/store/store.ts';
-import { errorCode } from '../../../src/policy/store/store-client.ts';
+import { BUDGET_MS, errorCode } from '../../../src/policy/store/store.ts';
 import { fakeStore } from './fake-client.ts';
 
 beforeEach(() => void vi.useFakeTimers());

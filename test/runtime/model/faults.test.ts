@@ -178,7 +178,7 @@ test.each<[string, string, number | undefined]>([
 test('an error quotes the provider, but not the key that the provider echoed', async () => {
   const url = fake.at(
     'echo',
-    status(401, { error: { message: 'Incorrect API key provided: canary-key-1234, sk-abcdef123456' } }),
+    status(401, { error: { message: 'Incorrect API key provided: canary-key-1234, sk-4f9Zq81Lw0Vt7Bx2' } }),
   );
   const { result } = await asked(url, false);
   expect(!result.ok && result.failure.failure.message).toBe(

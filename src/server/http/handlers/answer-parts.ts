@@ -216,7 +216,7 @@ export class RequestMask {
   facts(facts: object): string | undefined {
     const { tooMany, values } = this.#own;
     if (tooMany !== undefined) return undefined;
-    const json = this.#context.services.redactor.redact(JSON.stringify(facts));
+    const json = this.#context.services.redactor.redactValues(JSON.stringify(facts));
     return values.length === 0 ? json : new Redactor(values).redactValues(json);
   }
 

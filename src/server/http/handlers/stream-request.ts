@@ -54,7 +54,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (this.finished || (this.#partials === 0 && !this.#sentDelta)) return;
     this.#partials = 0;
     this.#sentDelta = false;
-    this.#events.event(this.context.services.redactor.redact(JSON.stringify({ reset: { reason } })));
+    this.#events.event(this.context.services.redactor.redactValues(JSON.stringify({ reset: { reason } })));
   }
 
   ended(outcome: CallOutcome): void {

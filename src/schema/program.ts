@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { JsonObject } from '../base/json.ts';
 import { type ClientType, type RetryPolicyType, strategyMembers, type OptionEntry } from './client.ts';
 import type { AliasType, ClassType, EnumType, Type } from './type.ts';
@@ -39,14 +38,6 @@ export interface ProgramFile {
   readonly path: string;
   /** The offset of the first character of each line. */
   readonly lineStarts: readonly number[];
-}
-
-/**
- * Returns the SHA-256, in hex, of the JSON of everything in the program except the hash itself. The order of members
- * matters: the compiler emits them in a fixed order, and JSON keeps it.
- */
-export function programHash(program: Omit<Program, 'hash'>): string {
-  return hash('sha256', JSON.stringify({ ...program, hash: undefined }));
 }
 
 /** The names of all clients of a program: the declared ones, and the shorthands (`provider/model`) of functions and strategies. */

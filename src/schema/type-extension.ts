@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Result } from '../base/result.ts';
-import { indexDefinitions, type Definitions } from './program.ts';
+import { indexDefinitions, type Definitions, type Program } from './program.ts';
 import { namesIn, reachedFrom } from './type-graph.ts';
 import type { AliasType, ClassType, EnumType } from './type.ts';
 import type { Violation } from './violation.ts';
@@ -21,6 +21,14 @@ export interface TypeRequest {
   readonly functionName: string;
   /** JSON text of the value of `type_builder`. */
   readonly builder: string;
+}
+
+/**
+ * Returns the SHA-256, in hex, of the JSON of everything in the program except the hash itself. The order of members
+ * matters: the compiler emits them in a fixed order, and JSON keeps it.
+ */
+export function programHash(program: Omit<Program, 'hash'>): string {
+  return hash('sha256', JSON.stringify({ ...program, hash: undefined }));
 }
 
 /** Returns the key under which caches keep the outcome of a request. */

@@ -1,6 +1,7 @@
 import { deepFreeze } from '../../base/json.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
-import { indexDefinitions, programHash, type Definitions, type Program } from '../../schema/program.ts';
+import { indexDefinitions, type Definitions, type Program } from '../../schema/program.ts';
+import { programHash } from '../../schema/type-extension.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { emitOpenApi } from './openapi/emit-openapi.ts';
 

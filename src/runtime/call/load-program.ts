@@ -4,7 +4,8 @@ import { messageOf } from '../../base/invariant.ts';
 import { deepFreeze, isJsonObject } from '../../base/json.ts';
 import { replaceFile } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { programHash, type Program } from '../../schema/program.ts';
+import { type Program } from '../../schema/program.ts';
+import { programHash } from '../../schema/type-extension.ts';
 
 const FORMAT: Program['format'] = 2;
 

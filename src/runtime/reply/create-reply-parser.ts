@@ -3,9 +3,9 @@ import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 import { coerceReply, coerceShortReply, parseOutcome } from './reply.ts';
 import { compilePlan } from './coerce/compile-plan.ts';
-import { explainReply, explainShortReply } from './explain-reply.ts';
+import { explainReply, explainShortReply } from './explain.ts';
 import type { ReplyParser } from './reply-parser.ts';
-import { GrowingReply } from './reply-stream.ts';
+import { GrowingReply } from './stream.ts';
 import { describeReplyType } from './reply-type.ts';
 
 /*
@@ -16,7 +16,7 @@ import { describeReplyType } from './reply-type.ts';
  *   candidates/    text -> objects, lists, fences, outlines, tables and XML, as trees of nodes
  *   text/          the tolerant scanner of JSON
  *   coerce/        type -> plan, once; node -> outcome by the plan: JSON text with a cost and flags, or an error
- *   choose.ts      candidates -> the best one, or a refusal; explain-reply.ts states why
+ *   choose.ts      candidates -> the best one, or a refusal; explain.ts states why
  *   phrases.ts     the only English
  */
 

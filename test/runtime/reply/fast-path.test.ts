@@ -4,7 +4,7 @@ import { assertProperty } from '../../support/assert-property.ts';
 import { coerceReply } from '../../../src/runtime/reply/reply.ts';
 import type { CoercionOutcome } from '../../../src/runtime/reply/coerce/outcome.ts';
 import { FastPath } from '../../../src/runtime/reply/coerce/fast-path.ts';
-import { TolerantPartials } from '../../../src/runtime/reply/reply-stream.ts';
+import { TolerantPartials } from '../../../src/runtime/reply/stream.ts';
 import type { ReplyType } from '../../../src/runtime/reply/reply-type.ts';
 import { replyTypeOf } from './parser-of.ts';
 import { cut } from './cut.ts';

@@ -69,7 +69,7 @@ function bareNode(text: string): ReplyNode {
 }
 
 /** Returns the value of a text that is one object or list; undefined if it is not, such as the placeholder `{name}`. */
-export function jsonOf(text: string): ReplyNode | undefined {
+function jsonOf(text: string): ReplyNode | undefined {
   const scanner = new Scanner(new TreeSink());
   const end = scanner.read(text, 0, true);
   const { root } = scanner;

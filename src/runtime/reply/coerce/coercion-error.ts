@@ -113,6 +113,6 @@ export function describeValue(node: ReplyNode): string {
 
 const SHORT = 60;
 
-export function shorten(text: string, length = SHORT): string {
+function shorten(text: string, length = SHORT): string {
   return text.length <= length ? text : `${text.slice(0, length)}…`;
 }

@@ -2,7 +2,7 @@ import { joinPath } from '../../../base/value-path.ts';
 import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
 import { flatten, GrowingText } from '../growing-text.ts';
-import type { LikelyKey } from '../candidates/scan/sink.ts';
+import type { LikelyKey } from '../candidates/scan/tree-sink.ts';
 import type { ClassFields, FieldPlan } from './class-plan.ts';
 import { MAX_FLAGS, type Flag } from './outcome.ts';
 import { isCommentaryKey, isFrameKey } from './wrappers.ts';

@@ -34,7 +34,7 @@ export function foldCase(text: string): string {
 }
 
 /** Also removes the separators of words: `finalAnswer`, `Final Answer` and `final-answer` become `finalanswer`. */
-export function foldSeparators(text: string): string {
+function foldSeparators(text: string): string {
   return foldCase(text).replace(/[\s_\-‐‑–\u200b]+/gu, '');
 }
 

@@ -1,6 +1,6 @@
 import { LARGE_INT } from '../reply-parser.ts';
 import { SCALE_WORD } from '../phrases.ts';
-import { isJsonNumber, jsonNumberOf } from '../candidates/scan/json-number.ts';
+import { isJsonNumber, jsonNumberOf } from '../candidates/scan/bare-reader.ts';
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';

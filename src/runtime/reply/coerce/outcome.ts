@@ -362,22 +362,7 @@ function pathOf(segment: string | number): string {
   return typeof segment === 'number' ? `[${segment}]` : segment;
 }
 
-// --- for the choice among the parts of a reply -------------------------------------------------------------------------
-
-/** True for a value that contains some of what the model wrote. */
-export function isKept({ kept }: CoercedValue): boolean {
-  return kept;
-}
-
 /** True for the string of a union. */
 export function isText(outcome: CoercionOutcome): boolean {
   return outcome.ok && outcome.kind !== 'value';
-}
-
-/** Ranks how much of a value is guessed, from 0 to 4. */
-export function lossOf({ kept, cost }: CoercedValue): number {
-  if (!kept) return 4;
-  if (cost.guessed >= GUESS.part) return 3;
-  if (cost.guessed >= GUESS.composite) return 2;
-  return cost.guessed >= GUESS.shape ? 1 : 0;
 }

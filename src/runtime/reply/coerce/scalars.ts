@@ -1,6 +1,5 @@
-import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
+import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import { GrowingString } from '../growing-text.ts';
-import { linkedText } from '../candidates/links.ts';
 import { canBecomeNull, isNullWord } from './nothing.ts';
 import { quoteText, REPAIR, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
@@ -26,8 +25,7 @@ export class StringPlan extends Plan {
   }
 
   override exact(source: string): string | undefined {
-    if (source.charCodeAt(0) !== DOUBLE_QUOTE) return undefined;
-    return source.charCodeAt(1) === OPEN_BRACKET && linkedText(source.slice(1, -1)) !== undefined ? undefined : source;
+    return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
   }
 
   /** Any other character begins a string without quotes. */
@@ -40,16 +38,11 @@ export class StringPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'string' || linkIn(node) !== undefined) return undefined;
+    if (node.kind !== 'string') return undefined;
     return asWritten(quoteText(node), node, 'text');
   }
 
   protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const link = linkIn(node);
-    if (link !== undefined) {
-      const cost = guessOf(GUESS.spelling);
-      return new CoercedValue(JSON.stringify(link), { cost, kind: 'text', flags: valueFlags('link', node) });
-    }
     if (node.kind === 'string' || (node.kind === 'null' && !isNullWord(node.text)))
       return asWritten(quoteText(node), node, 'text');
     if (node.kind === 'null') return coercionError('expected a string, got null');
@@ -77,11 +70,6 @@ export class StringPlan extends Plan {
     const text = node.text.trim();
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));
   }
-}
-
-/** Returns the address that is both the text and the target of a link, in a string that is a part of the reply. */
-function linkIn({ kind, quoted, text }: ReplyNode): string | undefined {
-  return kind === 'string' && quoted ? linkedText(text) : undefined;
 }
 
 /** The characters of a value that become a string in one step. */

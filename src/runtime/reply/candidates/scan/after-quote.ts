@@ -1,4 +1,4 @@
-import { type Ahead, END, FAR } from './ahead.ts';
+import { type Ahead, END, FAR } from './cursor.ts';
 import {
   ASTERISK,
   BACKSLASH,

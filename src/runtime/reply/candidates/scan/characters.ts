@@ -2,7 +2,7 @@
 const TAB = 9;
 export const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
-export const SPACE = 32;
+const SPACE = 32;
 export const DOUBLE_QUOTE = 34;
 export const HASH = 35;
 export const SINGLE_QUOTE = 39;
@@ -28,8 +28,6 @@ export const OPEN_BRACE = 123;
 export const CLOSE_BRACE = 125;
 export const RIGHT_QUOTE = 0x201d;
 
-/** `«`, `»` and `‹`, between which French puts spaces. */
-export const GUILLEMETS: ReadonlySet<number> = new Set([0xab, 0xbb, 0x2039]);
 const NO_BREAK_SPACE = 0xa0;
 const BYTE_ORDER_MARK = 0xfeff;
 

@@ -1,4 +1,18 @@
-import { ASTERISK, codeAt, isSpace, SLASH, skipSpace } from './characters.ts';
+import {
+  ASTERISK,
+  codeAt,
+  isSpace,
+  SLASH,
+  skipSpace,
+  closersOf,
+  COLON,
+  DOUBLE_QUOTE,
+  EQUALS,
+  GREATER_THAN,
+  isWordCharacter,
+  LINE_FEED,
+  MINUS,
+} from './characters.ts';
 
 /** The position of a reader in the text at hand, which can begin inside a comment. The parts of a reader share a cursor. */
 export class Cursor {
@@ -95,3 +109,117 @@ export class Cursor {
 
 /** The text that ends a comment. */
 type CommentMark = '\n' | '*/' | ')';
+
+/** The result of looking ahead: `wait` if the text ends before the answer is known. */
+export type Verdict = 'yes' | 'no' | 'wait';
+
+/**
+ * How far ahead the readers look. It bounds the work that is repeated when text arrives in small deltas; longer keys
+ * without a comma before them are rarer than texts that only resemble one.
+ */
+export const LOOK_AHEAD = 120;
+
+/** The code of the character after the last one of the reply, and of any character beyond the look-ahead. */
+export const END = -1;
+export const FAR = -2;
+
+/**
+ * The next characters of a text that can still grow. No answer may depend on how much text has arrived: a reader
+ * computes its answer from `code`, and discards it while `isShort`, since a character that it has asked for is missing.
+ */
+export class Ahead {
+  /** A character was asked for that has not arrived. */
+  isShort = false;
+  readonly #text: string;
+  readonly #isLast: boolean;
+  readonly #limit: number;
+
+  constructor(text: string, from: number, isLast: boolean) {
+    this.#text = text;
+    this.#isLast = isLast;
+    this.#limit = from + LOOK_AHEAD;
+  }
+
+  /** Returns the code of the character at `at`, END after the last one, FAR beyond the look-ahead. */
+  code(at: number): number {
+    if (at >= this.#limit) return FAR;
+    if (at < this.#text.length) return this.#text.charCodeAt(at);
+    if (!this.#isLast) this.isShort = true;
+    return END;
+  }
+
+  /** Returns the position of the first character at or after `from` that is not a space. */
+  skipSpace(from: number): number {
+    let at = from;
+    while (isSpace(this.code(at))) at += 1;
+    return at;
+  }
+
+  hasLineFeed(from: number, to: number): boolean {
+    for (let at = from; at < to; at += 1) if (this.code(at) === LINE_FEED) return true;
+    return false;
+  }
+
+  startsWith(text: string, at: number): boolean {
+    for (let index = 0; index < text.length; index += 1)
+      if (this.code(at + index) !== text.charCodeAt(index)) return false;
+    return true;
+  }
+
+  slice(from: number, to: number): string {
+    return this.#text.slice(from, Math.min(to, this.#limit));
+  }
+
+  /** Returns the position of the next of these quotes; -1 if the text or the look-ahead ends before it. */
+  quote(from: number, quotes: string): number {
+    for (let at = from; ; at += 1) {
+      const code = this.code(at);
+      if (code < 0) return -1;
+      if (quotes.includes(String.fromCharCode(code))) return at;
+    }
+  }
+
+  answer(isTrue: boolean): Verdict {
+    return this.isShort ? 'wait' : isTrue ? 'yes' : 'no';
+  }
+
+  // --- keys ----------------------------------------------------------------------------------------------------------
+
+  /** Returns the key that is at `from` (after spaces), with a colon or `=>` after it; undefined if there is none. */
+  key(from: number): string | undefined {
+    const at = this.skipSpace(from);
+    const code = this.code(at);
+    const closers = code === DOUBLE_QUOTE ? '"”' : closersOf(code);
+    const start = closers === '' ? at : at + 1;
+    const end = closers === '' ? this.#wordEnd(at) : this.quote(start, closers);
+    if (end <= start || this.hasLineFeed(start, end)) return undefined;
+    // A key can lack its opening quote.
+    const isQuoted = closers !== '' || this.code(end) === DOUBLE_QUOTE;
+    return this.#isSign(isQuoted ? end + 1 : end) ? this.slice(start, end) : undefined;
+  }
+
+  /** Returns the key of one or more words without quotes that starts at `from` and ends at a colon on the same line. */
+  phraseKey(from: number): string | undefined {
+    for (let at = from; ; at += 1) {
+      const code = this.code(at);
+      if (code === COLON || code === EQUALS) return at > from ? this.slice(from, at).trimEnd() : undefined;
+      const isPart = isWordCharacter(code) || code === MINUS || code === SLASH || code === 46;
+      if (!isPart && (code === LINE_FEED || !isSpace(code))) return undefined;
+    }
+  }
+
+  #wordEnd(from: number): number {
+    let at = from;
+    while (isWordCharacter(this.code(at)) || this.code(at) === MINUS) at += 1;
+    return at;
+  }
+
+  /** A colon, but not one of `::` or `://`, or `=>` as PHP and Ruby write it. */
+  #isSign(from: number): boolean {
+    const at = this.skipSpace(from);
+    const code = this.code(at);
+    const next = code === COLON || code === EQUALS ? this.code(at + 1) : 0;
+    if (code === EQUALS) return next === GREATER_THAN;
+    return code === COLON && next !== COLON && !(next === SLASH && this.code(at + 2) === SLASH);
+  }
+}

@@ -14,10 +14,9 @@ import {
   RIGHT_QUOTE,
   skipSpace,
 } from './characters.ts';
-import type { Cursor } from './cursor.ts';
-import { Ahead, LOOK_AHEAD, type Verdict } from './ahead.ts';
+import { type Cursor, Ahead, LOOK_AHEAD, type Verdict } from './cursor.ts';
 import { REPAIR } from './reply-node.ts';
-import type { LikelyKey } from './sink.ts';
+import type { LikelyKey } from './tree-sink.ts';
 
 /** How a key without quotes ended: before its colon, before a value with the colon missing, or as text to drop; `wait` if that needs more text. */
 export type BareKeyEnd = 'colon' | 'value' | 'dropped' | 'wait';

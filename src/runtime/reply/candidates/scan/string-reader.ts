@@ -1,4 +1,3 @@
-import { dedentBlock } from './block-text.ts';
 import {
   meaningOf,
   onlyBracketsFollow,
@@ -8,7 +7,7 @@ import {
   type OpenString,
   type Place,
 } from './after-quote.ts';
-import { Ahead, type Verdict } from './ahead.ts';
+import { Ahead, type Verdict, type Cursor } from './cursor.ts';
 import {
   BACKSLASH,
   BACKTICK,
@@ -28,8 +27,6 @@ import {
   SINGLE_QUOTE,
   skipSpace,
 } from './characters.ts';
-import type { Cursor } from './cursor.ts';
-import { decodeEscape, isCanonicalEscape, isJsonEscape, type Escapes } from './escapes.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 
 /** Reads one string at a time: between quotes of any kind, or between triple quotes (a block). */
@@ -466,4 +463,129 @@ function withoutClosers(text: string, closers: string): string {
   const end = text.length - (/[\]}\s]*$/u.exec(text)?.[0].length ?? 0);
   if (closers === '' || text.slice(end).replaceAll(/\s/gu, '') !== closers) return text;
   return openBrackets(text.slice(0, end)) > 0 ? text : text.slice(0, end);
+}
+
+/**
+ * Returns the text between triple quotes or backticks, trimmed, without the language line of a fence and without the
+ * indentation that all its lines share.
+ */
+function dedentBlock(text: string, isFence: boolean): string {
+  const body = isFence ? text.slice(text.indexOf('\n') + 1) : text;
+  const lines = body.split('\n');
+  let shared = Infinity;
+  for (const line of lines) {
+    const indentation = line.length - line.trimStart().length;
+    if (indentation < line.length) shared = Math.min(shared, indentation);
+  }
+  if (shared === Infinity) return '';
+  return lines
+    .map((line) => (line.trim() === '' ? '' : line.slice(shared)))
+    .join('\n')
+    .trim();
+}
+
+/*
+ * The escapes in strings. Models also write backslashes that are not JSON escapes: those of other languages, those of
+ * Markdown before punctuation, and unescaped ones in regular expressions, LaTeX and paths.
+ */
+
+/**
+ * The escapes in a string: `canonical` are those that JSON.stringify writes in the same way, `foreign` are those that
+ * JSON does not have.
+ */
+export type Escapes = 'none' | 'canonical' | 'other' | 'foreign';
+
+interface Escape {
+  readonly text: string;
+  /** The length of the escape in the source, including the backslash. */
+  readonly length: number;
+  readonly known: boolean;
+}
+
+const SIMPLE: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '/': '/',
+  '\\': '\\',
+};
+
+/** True for the characters after a backslash that JSON.stringify writes in the same way: n t r b f " \\ */
+function isCanonicalEscape(code: number): boolean {
+  switch (code) {
+    case 110:
+    case 116:
+    case 114:
+    case 98:
+    case 102:
+    case DOUBLE_QUOTE:
+    case BACKSLASH:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** True for the rest of any other escape of JSON: `/`, or `u` and four digits. */
+function isJsonEscape(text: string, at: number): boolean {
+  const letter = text.charAt(at);
+  if (letter !== 'u') return letter === '/';
+  for (let index = at + 1; index < at + 5; index += 1) if (hexDigit(text.charCodeAt(index)) < 0) return false;
+  return true;
+}
+
+/** Punctuation that Markdown escapes, and that no other language escapes more often. */
+const MARKDOWN = '_*#~>-+|!=&<@:;';
+
+/**
+ * Decodes the escape at the backslash `at`; undefined if its end has not arrived. Before punctuation that Markdown
+ * escapes, the backslash is dropped; before other characters that JSON does not allow, it stays, because models put
+ * regular expressions, LaTeX and paths into strings.
+ */
+function decodeEscape(text: string, at: number, isLast: boolean): Escape | undefined {
+  if (at + 1 >= text.length) return isLast ? { text: '', length: 1, known: false } : undefined;
+  const letter = text.charAt(at + 1);
+  const simple = SIMPLE[letter];
+  if (simple !== undefined) return { text: simple, length: 2, known: true };
+  if (letter === '\n' || MARKDOWN.includes(letter)) return { text: letter, length: 2, known: false };
+  if (letter === 'u' || letter === 'x' || letter === 'U') return decodeCode(text, at, letter, isLast);
+  return kept(letter);
+}
+
+function kept(letter: string): Escape {
+  return { text: `\\${letter}`, length: 2, known: false };
+}
+
+// --- codes of characters ---------------------------------------------------------------------------------------------
+
+/** Decodes `\u00e9`, `\u{e9}`, `\xe9` or `\U000000e9`. */
+function decodeCode(text: string, at: number, letter: string, isLast: boolean): Escape | undefined {
+  const isBraced = letter === 'u' && text.charAt(at + 2) === '{';
+  const digits = isBraced ? 6 : letter === 'u' ? 4 : letter === 'x' ? 2 : 8;
+  const from = isBraced ? at + 3 : at + 2;
+  let code = 0;
+  let index = from;
+  for (; index < from + digits; index += 1) {
+    if (index >= text.length && !isLast) return undefined;
+    const digit = hexDigit(text.charCodeAt(index));
+    if (digit < 0) break;
+    code = code * 16 + digit;
+  }
+  const isWhole = isBraced ? index > from && text.charAt(index) === '}' : index === from + digits;
+  if (isBraced && index >= text.length && !isLast) return undefined;
+  if (!isWhole || code > 0x10ffff) return kept(letter);
+  const length = index - at + (isBraced ? 1 : 0);
+  const isJson = letter === 'u' && !isBraced;
+  return { text: String.fromCodePoint(code), length, known: isJson };
+}
+
+function hexDigit(code: number): number {
+  if (isDigit(code)) return code - 48;
+  const lower = code | 32;
+  return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }

@@ -3,7 +3,7 @@ import { CRITERIA, firstDifference } from './choose.ts';
 import type { ReplyCandidate } from './candidates/read-candidates.ts';
 import { describeFlags, type CoercionOutcome } from './coerce/outcome.ts';
 import { StepBudget } from './coerce/step-budget.ts';
-import { coerceString, readReply, SHORT_TEXT, tooMuchWork, type Reading } from './reply.ts';
+import { coerceString, readReply, SHORT_TEXT, tooMuchWork, type ReplyReading } from './reply.ts';
 import type { ReplyType } from './reply-type.ts';
 
 /** The limits of an explanation: a reply can have more candidates, and a candidate more text, than a person reads. */
@@ -42,7 +42,7 @@ function explainText(text: string, type: ReplyType): Explanation {
   };
 }
 
-function explained(candidate: ReplyCandidate, { choice, outcome, ofThoughts }: Reading): ExplainedCandidate {
+function explained(candidate: ReplyCandidate, { choice, outcome, ofThoughts }: ReplyReading): ExplainedCandidate {
   const { kind, from, to } = candidate;
   const place = ofThoughts ? 'thought' : kind === 'lines' ? 'whole' : kind;
   const { best, ranked, refusal } = choice;

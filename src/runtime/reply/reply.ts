@@ -35,7 +35,7 @@ import { CERTAIN_REPAIRS, isStripped, MAX_REPLY_DEPTH, stringNode } from './cand
  */
 
 /** The reading of a reply, and all that led to it. */
-export interface Reading {
+export interface ReplyReading {
   readonly outcome: CoercionOutcome;
   readonly candidates: Candidates;
   readonly choice: Choice;
@@ -44,7 +44,7 @@ export interface Reading {
 }
 
 /** Reads a reply with the tolerant parser. */
-export function readReply(text: string, type: ReplyType): Reading {
+export function readReply(text: string, type: ReplyType): ReplyReading {
   const reading = readAnswer(text, type);
   const { answerFrom } = reading.candidates;
   // Words after the thoughts that state no value are the answer: the model may have dismissed what it thought.
@@ -57,7 +57,7 @@ export function readReply(text: string, type: ReplyType): Reading {
 
 const HAS_WORD = /[\p{L}\p{N}]/u;
 
-function readAnswer(text: string, type: ReplyType): Reading {
+function readAnswer(text: string, type: ReplyType): ReplyReading {
   const plain = readCandidates(text, type);
   if (plain.gaveUp || type.takesText || plain.all.some(isClean)) return readingOf(plain, text, type, false);
   const others = [...readUnframed(text, type), ...readLines(text, type, plain.answerFrom)].filter(isMeant);
@@ -81,7 +81,7 @@ function isMeant({ outcome, node }: ReplyCandidate): boolean {
   return outcome.ok && outcome.kept && !isText(outcome) && !outcome.isImplied && !isStripped(node);
 }
 
-function readingOf(candidates: Candidates, text: string, type: ReplyType, ofThoughts: boolean): Reading {
+function readingOf(candidates: Candidates, text: string, type: ReplyType, ofThoughts: boolean): ReplyReading {
   const choice = choose(candidates, text, type);
   return { outcome: outcomeOf(candidates, choice, type), candidates, choice, ofThoughts };
 }

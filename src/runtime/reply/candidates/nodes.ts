@@ -9,7 +9,7 @@ import { TreeSink } from './scan/tree-sink.ts';
  * Nodes of texts that are not JSON: cells, items, and values after keys.
  */
 
-export type Entry = readonly [key: string, value: ReplyNode];
+export type NodeMember = readonly [key: string, value: ReplyNode];
 
 /** Returns a complete list. */
 export function listOf(items: readonly ReplyNode[]): ReplyNode {
@@ -20,7 +20,7 @@ export function listOf(items: readonly ReplyNode[]): ReplyNode {
 }
 
 /** Returns a complete object. */
-export function objectOf(members: Iterable<Entry>): ReplyNode {
+export function objectOf(members: Iterable<NodeMember>): ReplyNode {
   const object = new ReplyNode('object');
   object.complete = true;
   for (const [key, item] of members) object.put(key, item);
@@ -28,7 +28,7 @@ export function objectOf(members: Iterable<Entry>): ReplyNode {
 }
 
 /** Returns the members of an object. */
-export function entriesOf({ items, keys }: ReplyNode): readonly Entry[] {
+export function membersOfNode({ items, keys }: ReplyNode): readonly NodeMember[] {
   return items.map((item, at) => [keys[at] ?? '', item]);
 }
 

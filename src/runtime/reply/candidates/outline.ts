@@ -1,5 +1,5 @@
 import { HeadedNode, RecordsNode, stringNode, type ReplyNode } from './scan/reply-node.ts';
-import { entriesOf, listOf, objectOf, valueOf, withoutEmphasis, type Entry } from './nodes.ts';
+import { membersOfNode, listOf, objectOf, valueOf, withoutEmphasis, type NodeMember } from './nodes.ts';
 import { tableValues } from './table.ts';
 
 /*
@@ -204,15 +204,15 @@ function firstOwner(lines: readonly Line[]): number {
   return lines.findIndex(({ key, marked }) => key !== undefined || marked);
 }
 
-function membersOf(lines: readonly Line[], nesting: number): readonly Entry[] {
+function membersOf(lines: readonly Line[], nesting: number): readonly NodeMember[] {
   if (lines.length === 0) return [];
   const value = treeOf(lines, nesting + 1);
   const object = value.kind === 'list' ? mergedObject(value) : value;
-  return object?.kind === 'object' ? entriesOf(object) : [];
+  return object?.kind === 'object' ? membersOfNode(object) : [];
 }
 
 /** Returns no member for a key without a value. */
-function memberOf([head, ...below]: readonly Line[], nesting: number): readonly Entry[] {
+function memberOf([head, ...below]: readonly Line[], nesting: number): readonly NodeMember[] {
   if (head?.key === undefined) return [];
   if (below.length === 0) return head.text === '' ? [] : [[head.key, valueOf(head.text)]];
   if (head.text === '') return [[head.key, valueBelow(below, nesting + 1)]];
@@ -261,7 +261,7 @@ function repeated(list: ReplyNode): ReplyNode | undefined {
 
 /** Returns the objects below headings or keys as a list, or the objects that begin at each repetition of the first key. */
 function recordsOf(object: ReplyNode): ReplyNode | undefined {
-  const members = entriesOf(object);
+  const members = membersOfNode(object);
   if (members.length > 0 && members.every(([, item]) => item.kind === 'object')) return headed(members);
   return splitAtFirstKey(members);
 }
@@ -273,13 +273,13 @@ function headedList(list: ReplyNode): ReplyNode | undefined {
 }
 
 /** Returns the members of the items of a list; none unless each item is an object with one member. */
-function membersOfItems({ items }: ReplyNode): readonly Entry[] {
+function membersOfItems({ items }: ReplyNode): readonly NodeMember[] {
   const areMembers = items.every((item) => item.kind === 'object' && item.items.length === 1);
-  return areMembers ? items.flatMap((item) => entriesOf(item)) : [];
+  return areMembers ? items.flatMap((item) => membersOfNode(item)) : [];
 }
 
 /** Returns the objects that begin at each repetition of the first key; undefined if it is not repeated. */
-function splitAtFirstKey(members: readonly Entry[]): ReplyNode | undefined {
+function splitAtFirstKey(members: readonly NodeMember[]): ReplyNode | undefined {
   const starts = members.flatMap(([key], at) => (key === members[0]?.[0] ? [at] : []));
   const records = starts.map((start, index) => members.slice(start, starts[index + 1]));
   const areRecords = records.every((each) => each.length > 1 && new Set(each.map(([key]) => key)).size === each.length);
@@ -287,7 +287,7 @@ function splitAtFirstKey(members: readonly Entry[]): ReplyNode | undefined {
 }
 
 /** Returns a list of objects below headings. Several different headings name the objects, unless they count them. */
-function headed(records: readonly Entry[]): ReplyNode {
+function headed(records: readonly NodeMember[]): ReplyNode {
   const names = records.map(([heading]) => heading.replace(/^\d{1,4}[.):]\s+/u, '').trim());
   const isNamed = records.length > 1 && new Set(names).size === names.length && !names.every(isCount);
   return listOf(records.map(([, object], at) => (isNamed ? new HeadedNode(names[at] ?? '', object) : object)));

@@ -1,5 +1,5 @@
 import type { ReplyNode } from './scan/reply-node.ts';
-import { listOf, objectOf, valueOf, type Entry } from './nodes.ts';
+import { listOf, objectOf, valueOf, type NodeMember } from './nodes.ts';
 
 /*
  * Simple XML: elements with text or other elements, and calls of tools in tags (`<parameter=age>36</parameter>`). Attributes are
@@ -17,8 +17,8 @@ const MAX_NESTING = 50;
 
 interface Element {
   readonly tag: string;
-  readonly attributes: readonly Entry[];
-  readonly members: Entry[];
+  readonly attributes: readonly NodeMember[];
+  readonly members: NodeMember[];
   text: string;
 }
 
@@ -108,7 +108,7 @@ function nodeOf({ tag, attributes, members, text }: Element): ReplyNode {
 }
 
 /** Joins the members with the same key into a list. */
-function grouped(members: readonly Entry[]): Map<string, ReplyNode> {
+function grouped(members: readonly NodeMember[]): Map<string, ReplyNode> {
   const groups = new Map<string, ReplyNode[]>();
   for (const [key, item] of members) {
     const group = groups.get(key);

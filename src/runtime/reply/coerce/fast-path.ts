@@ -11,7 +11,7 @@ import {
   OPEN_BRACKET,
 } from '../candidates/scan/characters.ts';
 import { Scanner } from '../candidates/scan/scanner.ts';
-import type { TypedContainer, FastPlan } from './fast-containers.ts';
+import type { TypedContainer, FastPlan } from './fast-plan.ts';
 import { CoercedValue } from './outcome.ts';
 import { canBecomeScalar } from '../candidates/scan/bare-reader.ts';
 import { MAX_COMPARED, type LikelyKey, type Sink } from '../candidates/scan/tree-sink.ts';

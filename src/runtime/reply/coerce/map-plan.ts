@@ -10,7 +10,7 @@ import {
   mismatch,
   type CoercionError,
 } from './coercion-error.ts';
-import { TypedMap } from './fast-containers.ts';
+import { TypedMap } from './fast-plan.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
 import { GrowingMembers } from './members.ts';
 import { CoercedValue, DROPPED, emptyForNothing, GUESS, ValueWriter, type CoercionOutcome } from './outcome.ts';

@@ -90,13 +90,13 @@ export function isShaped(outcome: CoercionOutcome): outcome is CoercedValue {
  * The kind of a value in a union with a string: `text` is the string as the model wrote it or the display of another scalar,
  * `display` the display of a list or object.
  */
-export type ValueKind = 'value' | 'text' | 'display';
+export type TextKind = 'value' | 'text' | 'display';
 
 export interface CoercedDetails {
   readonly cost?: Cost;
   readonly bare?: string;
   readonly shown?: string;
-  readonly kind?: ValueKind;
+  readonly kind?: TextKind;
   readonly kept?: boolean;
   readonly flags?: readonly Flag[];
   readonly losses?: Losses;
@@ -114,7 +114,7 @@ export class CoercedValue {
   /** The JSON text as a partial shows it, inside the wrappers of `@stream.with_state` with every state complete. */
   readonly shown: string;
   readonly cost: Cost;
-  readonly kind: ValueKind;
+  readonly kind: TextKind;
   /** False for a value that contains hardly anything of what the model wrote: a default, or null for a mismatch. */
   readonly kept: boolean;
   readonly flags: readonly Flag[];
@@ -160,7 +160,7 @@ export function guessOf(weight: number): Cost {
 }
 
 /** Returns a scalar that already has its type, with a flag for its repairs. */
-export function asWritten(json: string, { repairs }: ReplyNode, kind: ValueKind = 'value'): CoercedValue {
+export function asWritten(json: string, { repairs }: ReplyNode, kind: TextKind = 'value'): CoercedValue {
   if (repairs === 0) return kind === 'value' ? new CoercedValue(json) : new CoercedValue(json, TEXT);
   return new CoercedValue(json, repairedDetails(repairs, kind));
 }
@@ -170,7 +170,7 @@ const TEXT: CoercedDetails = { kind: 'text' };
 /** The details of repaired scalars. A reply can contain thousands of scalars, and they hardly differ. */
 const REPAIRED = { value: new Map<number, CoercedDetails>(), text: new Map<number, CoercedDetails>() };
 
-function repairedDetails(repairs: number, kind: ValueKind): CoercedDetails {
+function repairedDetails(repairs: number, kind: TextKind): CoercedDetails {
   const known = REPAIRED[kind === 'text' ? 'text' : 'value'];
   const found = known.get(repairs);
   if (found !== undefined) return found;

@@ -1,5 +1,5 @@
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
-import { FastPlan } from './fast-containers.ts';
+import { FastPlan } from './fast-plan.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
 import { StepBudget, type Reading } from './step-budget.ts';
 

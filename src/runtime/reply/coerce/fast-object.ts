@@ -1,6 +1,6 @@
 import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import type { ClassFields, FieldPlan } from './class-plan.ts';
+import type { ClassFields, FieldPlan } from './class-fields.ts';
 import { isCommentaryKey, isFrameKey } from './wrappers.ts';
 import { FastPlan, FlagTree, TypedContainer } from './fast-plan.ts';
 

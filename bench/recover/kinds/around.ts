@@ -57,7 +57,6 @@ export const AROUND = group('fences and prose', {
   },
   'sentence inside the fence': (draw) => `${FENCE}json\n${intro(draw.random)}\n${draw.json()}\n${FENCE}`,
   'list item with a label': (draw) => `- Input: the text\n- Result: ${draw.write({})}`,
-  'line breaks of HTML': (draw) => draw.write().replaceAll('\n', '<br>\n'),
   'fence with a file name': (draw) => `\`result.json\`\n\n${FENCE}json title="result.json"\n${draw.json()}\n${FENCE}`,
   'fence opened twice': (draw) => `${FENCE}json\n${fenced(draw.json(), 'json')}`,
   'fence closed twice': (draw) => `${fenced(draw.json(), 'json')}\n${FENCE}`,

@@ -15,10 +15,7 @@ export const COMMENTS = group('comments and ellipses', {
   ]),
   'comment with a hash at a line end': lineEnd([' # from the first paragraph', ' # 2 of 3', ' # see {below}']),
   'comment with a hash, brackets and quotes': lineEnd([' # {"not": "this"}', " # it's [unsure]", ' # "quoted", maybe']),
-  'comment with two hyphens': lineEnd([' -- from the first paragraph', ' -- unsure']),
-  'comment with an arrow': lineEnd([' <- from the first paragraph', ' ← this one']),
   'block comment at a line end': lineEnd([' /* from the text */', ' /* { "x": [ */']),
-  'HTML comment': lineEnd([' <!-- from the text -->']),
   'comment on its own line': ownLine([
     '// the main part',
     '# the main part',

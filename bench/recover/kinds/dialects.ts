@@ -80,10 +80,6 @@ export const DIALECTS = group('Python and JavaScript', {
       return spot === undefined ? undefined : draw.replaceSpot(spot, draw.random.pick(['null', '""', '"none"']));
     },
   },
-  'empty string for null': {
-    fits: both(isComposite, has('optional')),
-    damage: (draw) => nulls(draw, ['""'], (tree) => !tree.shared),
-  },
   'None for null': { fits: both(isComposite, has('optional')), damage: (draw) => nulls(draw, ['None', 'NONE']) },
   'NULL, Null or nil for null': {
     fits: both(isComposite, has('optional')),
@@ -100,11 +96,6 @@ export const DIALECTS = group('Python and JavaScript', {
     fits: both(isComposite, has('optional')),
     damage: (draw) => nulls(draw, WORDS_FOR_NOTHING, (tree) => !tree.shared),
   },
-  'words for nothing where a string can be': {
-    fits: both(isComposite, has('optional')),
-    clear: false,
-    damage: (draw) => nulls(draw, WORDS_FOR_NOTHING, (tree) => tree.shared),
-  },
   'booleans in capitals': {
     fits: both(isComposite, has('bool')),
     damage: (draw) => booleans(draw, (value) => String(value).toUpperCase()),
@@ -117,42 +108,15 @@ export const DIALECTS = group('Python and JavaScript', {
     fits: both(isComposite, has('bool')),
     damage: (draw) => booleans(draw, (value) => (value ? '"yes"' : '"no"')),
   },
-  'booleans as enabled and disabled': {
-    fits: both(isComposite, has('bool')),
-    damage: (draw) => booleans(draw, (value) => (value ? '"Enabled"' : '"Disabled"')),
-  },
   'booleans as 1 and 0': {
     fits: both(isComposite, has('bool')),
     damage: (draw) => booleans(draw, (value) => (value ? '1' : '0')),
   },
   'tuple for a list': { fits: isList, damage: (draw) => `(${draw.write({ scalar: python }).slice(1, -1)})` },
-  'tuples for inner lists': {
-    fits: both(isComposite, has('list')),
-    damage: (draw) => {
-      const spot = draw.spot(({ tree, index }) => index > 0 && tree.kind === 'list' && tree.items.length > 1);
-      if (spot === undefined) return undefined;
-      const isSpot = (index: number): boolean => index === spot.index;
-      return draw.write({
-        indent: 2,
-        open: ({ index, tree }) => (isSpot(index) ? '(' : tree.kind === 'list' ? '[' : '{'),
-        close: ({ index, tree }) => (isSpot(index) ? ')' : tree.kind === 'list' ? ']' : '}'),
-      });
-    },
-  },
   'set for a list': {
     fits: isList,
     clear: false,
     damage: (draw) => `{${draw.write({}).slice(1, -1)}}`,
-  },
-  'dict call': {
-    fits: isObject,
-    clear: false,
-    damage: (draw) => call(draw, 'dict'),
-  },
-  'constructor call': {
-    fits: isObject,
-    clear: false,
-    damage: (draw) => call(draw, 'Result'),
   },
 });
 
@@ -208,12 +172,4 @@ function booleans(draw: Draw, spell: (value: boolean) => string): string | undef
     draw,
     draw.write({ indent: 2, scalar: ({ value }) => (typeof value === 'boolean' ? spell(value) : String(value)) }),
   );
-}
-
-function call(draw: Draw, name: string): string | undefined {
-  if (draw.tree.kind !== 'object') return undefined;
-  const members = draw.tree.members.map(
-    ({ key, value }) => `${key.replaceAll(/\W/gu, '_')}=${draw.part(value, { scalar: python })}`,
-  );
-  return `${name}(${members.join(', ')})`;
 }

@@ -23,21 +23,6 @@ const isScalarAnswer: typeof isNumber = (subject) => isNumber(subject) || isBool
 export const FRAMES = group('frames', {
   'block quote': (draw) => `${intro(draw.random)}\n\n${quoted(draw.write())}`,
   'block quote with a fence': (draw) => `${intro(draw.random)}\n\n${quoted(fenced(draw.write(), 'json'))}`,
-  'brackets that Markdown escapes': {
-    fits: isComposite,
-    damage: (draw) =>
-      draw.write({
-        indent: 2,
-        open: ({ tree }) => (tree.kind === 'object' ? '{' : String.raw`\[`),
-        close: ({ tree }) => (tree.kind === 'object' ? '}' : String.raw`\]`),
-      }),
-  },
-  'a field of CSV': {
-    fits: isComposite,
-    damage: (draw) => (draw.json().includes('\\') ? undefined : `"${draw.write({}).replaceAll('"', '""')}"`),
-  },
-  'an HTML element for code': (draw) =>
-    `<pre><code class="language-json">${draw.write().replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')}</code></pre>`,
   'double braces': { fits: (subject) => isObject(subject) || isMap(subject), damage: (draw) => doubled(draw) },
   'double braces at all levels': {
     fits: isComposite,
@@ -254,27 +239,6 @@ export const FRAMES = group('frames', {
     ]) +
     draw.json() +
     draw.random.pick(['<|im_end|>\n', ' </s>', '<|eot_id|>', '']),
-  'HTML entities': (draw) =>
-    draw.write().replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
-  'line numbers': {
-    damage: (draw) =>
-      draw
-        .write()
-        .split('\n')
-        .map((line, at) => `${String(at + 1).padStart(3)} | ${line}`)
-        .join('\n'),
-  },
-  'diff of added lines': {
-    damage: (draw) =>
-      fenced(
-        draw
-          .write()
-          .split('\n')
-          .map((line) => `+ ${line}`)
-          .join('\n'),
-        'diff',
-      ),
-  },
 });
 
 /** Values that are objects stay as they are. */

@@ -125,27 +125,6 @@ export const REFUSALS = group('no value', {
         ]),
       ),
   },
-  'an example, because the input is missing': {
-    fits: both(isComposite, isRequired),
-    damage: (draw) =>
-      refused(
-        `${draw.random.pick(["I don't see any text in your message.", 'No document was provided.'])} ${draw.random.pick(
-          [
-            'Once you send it, I will return something like this (made-up example):',
-            'Here is an example of the output:',
-          ],
-        )}\n\n\`\`\`json\n${draw.json()}\n\`\`\``,
-      ),
-  },
-  'placeholders in angle brackets': {
-    fits: both(isRecord, isRequired),
-    damage: (draw) => {
-      const { tree } = draw;
-      if (tree.kind !== 'object' || !tree.members.some(({ value }) => value.kind === 'text')) return undefined;
-      const members = tree.members.map(({ key }) => `"${key}": "<${key}>"`);
-      return refused(`{${members.join(', ')}}`);
-    },
-  },
   'the model found nothing': {
     fits: both(isList, isRequired),
     damage: ({ random }) =>
@@ -197,11 +176,6 @@ export const REFUSALS = group('no value', {
     fits: both(isRecord, (subject) => has('int')(subject) || has('float')(subject)),
     damage: (draw) => withoutNumber(draw, draw.random.pick(['ERROR', '"#REF!"', '"TBD"', '?'])),
   },
-  'a template instead of the value': {
-    fits: both(isRecord, has('text')),
-    clear: false,
-    damage: (draw) => refused(draw.write({ indent: 2, text: () => '"<string>"', scalar: () => '0' })),
-  },
   'empty object for a class': { fits: isRecord, damage: () => refused('{}') },
   'an error object': {
     fits: isRecord,
@@ -220,14 +194,6 @@ export const REFUSALS = group('no value', {
       const hasMissing = members.slice(kept.members.length).some(({ key }) => isNeeded(draw.shape, key));
       return hasMissing ? refused(`${draw.part(kept, { indent: 2 }).replace(/\n\}$/u, '')},\n  "`) : undefined;
     },
-  },
-  'cut in a string of a list': {
-    fits: both(
-      isListOf((item) => item.kind === 'text'),
-      isRequired,
-    ),
-    clear: false,
-    damage: (draw) => refused(draw.write().slice(0, -5)),
   },
   'only the schema': {
     fits: isRecord,

@@ -1,4 +1,4 @@
-import { core, group, isListOf, isMap, isObject, valueTruth, type Damaged, type Draw, type Kind } from '../kind.ts';
+import { core, group, isListOf, isObject, valueTruth, type Damaged, type Draw, type Kind } from '../kind.ts';
 import type { ReplyTree, TextTree } from '../reply-tree.ts';
 import type { Shape } from '../shape.ts';
 import { fenced } from './around.ts';
@@ -45,15 +45,6 @@ export const NOTATIONS = group('other notations', {
   },
   'map as lines': { fits: isFlatMap, damage: (draw) => pairs(draw, (key, value) => `${key}: ${value}`) },
   'map as bullets': { fits: isFlatMap, damage: (draw) => pairs(draw, (key, value) => `- ${key}: ${value}`) },
-  'map as a list of keys and values': {
-    fits: isMap,
-    damage: (draw) => entries(draw, (key, value) => `{"key": ${key}, "value": ${value}}`),
-  },
-  'map as a list of objects with one member': {
-    fits: isMap,
-    damage: (draw) => entries(draw, (key, value) => `{${key}: ${value}}`),
-  },
-  'map as a list of pairs': { fits: isMap, damage: (draw) => entries(draw, (key, value) => `[${key}, ${value}]`) },
   'key and value lines in a fence': {
     fits: isFlatObject,
     damage: (draw) => {
@@ -99,33 +90,9 @@ export const NOTATIONS = group('other notations', {
         return isName ? `${at + 1}. **${name}**\n${lines.map((line) => `   - ${line}`).join('\n')}` : undefined;
       }),
   },
-  'TSV with other separators in its cells': {
-    fits: isTable,
-    damage: (draw) => {
-      const rows = cellsOf(draw);
-      if (rows === undefined || rows.flat().some((cell) => /[\n\t"]/u.test(cell))) return undefined;
-      return fenced(rows.map((row) => row.join('\t')).join('\n'), 'tsv');
-    },
-  },
   'table with dashes for null': {
     fits: isTable,
     damage: (draw) => tableOf(draw, (key) => key, '-'),
-  },
-  'strings on lines of their own': {
-    fits: isListOf((item) => core(item).kind === 'text'),
-    damage: (draw) => {
-      const items = draw.tree.kind === 'list' ? draw.tree.items : [];
-      const lines = items.flatMap((item) => (item.kind === 'text' ? item.text : []));
-      if (lines.length < 2 || lines.some((line) => /[.!?:,\n]/u.test(line))) return undefined;
-      return `Here you go:\n\n${lines.join('\n')}`;
-    },
-  },
-  'call with keys and values in turn': {
-    fits: isFlatObject,
-    damage: (draw) => {
-      const text = pairs(draw, (key, value) => `<arg_key>${key}</arg_key>\n<arg_value>${value}</arg_value>`);
-      return text === undefined ? undefined : `<tool_call>extract\n${text}\n</tool_call>`;
-    },
   },
   'JSON strings after keys': {
     fits: isFlatObject,
@@ -153,17 +120,11 @@ export const NOTATIONS = group('other notations', {
       );
     },
   },
-  CSV: { fits: isTable, damage: (draw) => csvOf(draw) },
   'YAML as a document': { damage: (draw) => `---\n${blockYaml(draw.tree, '')}\n...` },
   'YAML with JSON in it': { damage: (draw) => shallowYaml(draw) },
   'YAML in a fence': { damage: (draw) => fenced(blockYaml(draw.tree, ''), 'yaml') },
   YAML: { damage: (draw) => blockYaml(draw.tree, '') },
 });
-
-function entries(draw: Draw, spell: (key: string, value: string) => string): string | undefined {
-  if (draw.tree.kind !== 'object') return undefined;
-  return `[${draw.tree.members.map(({ key, value }) => spell(JSON.stringify(key), draw.part(value))).join(', ')}]`;
-}
 
 function pairs(draw: Draw, spell: (key: string, value: string) => string): string | undefined {
   if (draw.tree.kind !== 'object') return undefined;
@@ -202,13 +163,6 @@ function tableOf(draw: Draw, heading: (key: string) => string = (key) => key, in
   const [head = [], ...rows] = cellsOf(draw, instead) ?? [];
   if (rows.length === 0 || rows.flat().some((cell) => /[|\n]/u.test(cell))) return undefined;
   return [head.map(heading), head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
-}
-
-function csvOf(draw: Draw): string | undefined {
-  const rows = cellsOf(draw);
-  if (rows === undefined || rows.flat().some((cell) => cell.includes('\n'))) return undefined;
-  const lines = rows.map((row) => row.map((cell) => (/[",]/u.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)));
-  return fenced(lines.map((line) => line.join(',')).join('\n'), 'csv');
 }
 
 /** Returns the names of the fields and the rows of values; undefined if there is no list, or a null and nothing instead. */

@@ -36,13 +36,9 @@ export const NUMBERS = group('numbers', {
   tilde: numbers((value) => (value > 0 ? `~${value}` : undefined)),
   about: numbers((value, _tree, random) => `"${random.pick(['about', 'approx.', 'approximately'])} ${value}"`),
   'minus sign of typography': numbers((value) => (value < 0 ? `−${-value}` : undefined)),
-  'note in parentheses': numbers(
-    (value, _tree, random) => `${value} ${random.pick(['(estimated)', '(from page 3)', '(approx.)'])}`,
-  ),
   'European decimal comma in quotes': numbers((value) =>
     Number.isInteger(value) ? undefined : `"${String(value).replace('.', ',')}"`,
   ),
-  words: { ...numbers((value) => ({ 1: '"one"', 2: '"two"', 3: '"three"', 5: '"five"' })[value]), clear: false },
   'apostrophes between thousands': numbers((value) => thousands(value, "'")),
   bold: numbers((value) => `**${value}**`),
   'ordinal in quotes': numbers((value) =>
@@ -50,11 +46,7 @@ export const NUMBERS = group('numbers', {
   ),
   'currency code': numbers((value) => (value > 0 ? `"USD ${value}"` : undefined)),
   cast: numbers((value, { role }) => `${role}(${value})`),
-  sum: { ...numbers((value) => (Number.isInteger(value) && value > 2 ? `${value - 1} + 1` : undefined)), clear: false },
   fraction: { ...numbers((value, { role }) => (role === 'float' ? `"${value * 100}/100"` : undefined)), clear: false },
-  stars: numbers((value, { role }) =>
-    role === 'int' && value >= 0 && value <= 5 ? `"${'★'.repeat(value)}${'☆'.repeat(5 - value)}"` : undefined,
-  ),
   'list of one': numbers((value) => `[${value}]`),
 });
 

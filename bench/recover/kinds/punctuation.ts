@@ -40,11 +40,6 @@ export const PUNCTUATION = group('commas, colons and brackets', {
   },
   'last bracket missing, in a fence with prose': (draw) =>
     `Here is the JSON:\n\n\`\`\`json\n${withoutEnd(draw)}\n\`\`\`\n\nI hope this helps.`,
-  'a tag in the place of the last bracket': (draw) => `<answer>${withoutEnd(draw)}</answer>`,
-  'a paragraph in the place of the last bracket': (draw) =>
-    `${withoutEnd(draw)}\n\n${draw.random.pick(['I hope this helps!', 'Note: all values are from the text.'])}`,
-  'a full stop for a comma': (draw) => oneComma(draw, '.', { indent: 2 }),
-  'a comment of HTML after a comma': (draw) => oneComma(draw, ', <!-- see page 2 -->', { indent: 2 }),
   'a list that a key closes': {
     fits: both(isComposite, has('list'), has('class')),
     damage: (draw) => {
@@ -59,31 +54,9 @@ export const PUNCTUATION = group('commas, colons and brackets', {
       });
     },
   },
-  'a brace missing between objects in a list': {
-    fits: isListOfObjects,
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, parent, depth, isLast }) => tree.kind === 'object' && parent === 'list' && depth === 1 && !isLast,
-      );
-      if (spot === undefined) return undefined;
-      return draw.write({
-        indent: 2,
-        close: (given) => (given.index === spot.index ? '' : given.tree.kind === 'list' ? ']' : '}'),
-      });
-    },
-  },
   'last bracket doubled': (draw) => {
     const text = draw.write();
     return text + text.slice(-1);
-  },
-  'an inner bracket doubled': (draw) => {
-    const spot = draw.spot(({ tree, index }) => index > 0 && (tree.kind === 'list' || tree.kind === 'object'));
-    if (spot === undefined) return undefined;
-    const bracket = spot.tree.kind === 'list' ? ']' : '}';
-    return draw.write({
-      indent: 2,
-      close: (given) => (given.index === spot.index ? bracket + bracket : given.tree.kind === 'list' ? ']' : '}'),
-    });
   },
   'first bracket doubled': (draw) => {
     const text = draw.write();
@@ -114,26 +87,6 @@ export const PUNCTUATION = group('commas, colons and brackets', {
     const end = /[}\]]+$/u.exec(text);
     if (end === null || new Set(end[0]).size < 2) return undefined;
     return text.slice(0, end.index) + [...end[0]].toReversed().join('');
-  },
-  'list without brackets in a field': {
-    fits: both(isComposite, has('list'), has('class')),
-    clear: false,
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, parent, isLast }) =>
-          isLast &&
-          tree.kind === 'list' &&
-          parent === 'object' &&
-          tree.items.length > 1 &&
-          tree.items.every((item) => item.kind === 'text'),
-      );
-      if (spot === undefined) return undefined;
-      return draw.write({
-        indent: 2,
-        open: (given) => (given.index === spot.index ? '' : given.tree.kind === 'list' ? '[' : '{'),
-        close: (given) => (given.index === spot.index ? '' : given.tree.kind === 'list' ? ']' : '}'),
-      });
-    },
   },
   'empty members between commas': { fits: isList, damage: (draw) => oneComma(draw, ', ,', {}) },
 });

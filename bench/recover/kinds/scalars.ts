@@ -81,8 +81,6 @@ export const SCALARS = group('scalars in prose', {
       return `Let me think about ${draw.random.int(2, 9)} options.\n<${tag}>${plain(draw)}</${tag}>`;
     },
   },
-  'with a confidence after': { fits: aScalar, damage: (draw) => `${plain(draw)}\n\nConfidence: 95%` },
-  'with a reference after': { fits: aNumber, damage: (draw) => `Answer: ${plain(draw)} (see section 3)` },
   'after a year in a sentence': { fits: aNumber, damage: (draw) => `As of 2024, the answer is ${plain(draw)}.` },
   'label with a confidence': { fits: aLabel, damage: (draw) => `Category: ${plain(draw)} (confidence: 0.92)` },
   'yes or no after a label': {
@@ -209,10 +207,6 @@ export const SCALARS = group('scalars in prose', {
   'number of dollars': {
     fits: aNumber,
     damage: (draw) => (Number(draw.value) < 0 ? undefined : `${draw.random.pick(['USD', 'EUR'])} ${plain(draw)}`),
-  },
-  'number repeated in another notation': {
-    fits: aNumber,
-    damage: (draw) => `${plain(draw)} (that is, ${Number(draw.value).toFixed(2)})`,
   },
   'label in an object': {
     fits: aLabel,

@@ -1,7 +1,5 @@
-import { both, core, group, has, hasPart, isComposite, type Draw, type Kind } from '../kind.ts';
-import type { Subject } from '../subjects.ts';
+import { both, group, has, hasPart, isComposite, type Draw, type Kind } from '../kind.ts';
 import type { Shape } from '../shape.ts';
-import type { ReplyTree } from '../reply-tree.ts';
 import type { Spot } from '../write-tree.ts';
 
 const hasFields = both(isComposite, has('class'));
@@ -26,31 +24,6 @@ export const SPELLINGS = group('keys and enum values', {
   },
   'bold keys': { fits: hasFields, damage: (draw) => fieldKeys(draw, (key) => `"**${key}**"`) },
   'keys in backticks': { fits: hasFields, damage: (draw) => draw.write({ indent: 2, key: (key) => `\`${key}\`` }) },
-  'real names instead of aliases': {
-    fits: ({ name }) => name === 'Contact' || name === 'Device',
-    clear: false,
-    damage: (draw) => JSON.stringify(draw.value),
-  },
-  'keys with a note in parentheses': {
-    fits: hasFields,
-    damage: (draw) =>
-      oneKey(draw, (key) => `"${key} (${draw.random.pick(['required', 'as given', 'in total'])})"`, ': '),
-  },
-  'keys with a type': {
-    fits: hasFields,
-    damage: (draw) => oneKey(draw, (key, { tree }) => `"${key}: ${typeName(tree)}"`, ': '),
-  },
-  'keys with a type in angle brackets': {
-    fits: hasFields,
-    damage: (draw) => oneKey(draw, (key, { tree }) => `"${key}<${typeName(tree)}>"`, ': '),
-  },
-  'a key with a typing error': { fits: hasFields, damage: (draw) => nearKey(draw, (key) => mistyped(draw, key)) },
-  'a key in the singular': { fits: hasFields, damage: (draw) => nearKey(draw, singular) },
-  'a key in British spelling': { fits: hasFields, damage: (draw) => nearKey(draw, british) },
-  'labels with a typing error': {
-    fits: hasLabels,
-    damage: (draw) => labelValues(draw, (text) => mistyped(draw, text)),
-  },
   'keys after hyphens': {
     fits: hasFields,
     damage: (draw) => fieldKeys(draw, (key) => `- ${JSON.stringify(key)}`),
@@ -134,17 +107,6 @@ export const SPELLINGS = group('keys and enum values', {
       return labelValues(draw, (text) => text + explanation);
     },
   },
-  'labels with the name of the enum': {
-    fits: (subject) => isComposite(subject) && has('enum')(subject),
-    damage: (draw) => {
-      const name = enumName(draw.subject);
-      return labels(
-        draw,
-        (text) => `${name}.${text}`,
-        (text) => /^[A-Z_]+$/u.test(text),
-      );
-    },
-  },
   'labels without quotes': {
     fits: hasLabels,
     damage: (draw) =>
@@ -205,44 +167,6 @@ function oneKey(draw: Draw, spell: (key: string, spot: Spot) => string, colon: s
   });
 }
 
-/** Changes the key of one field of the root that has others; undefined if no key changes. */
-function nearKey(draw: Draw, spell: (key: string) => string): string | undefined {
-  const { tree } = draw;
-  const members = tree.kind === 'object' && tree.members.length > 1 ? tree.members : [];
-  const wanted = members.filter((member) => member.role === 'field' && spell(member.key) !== member.key);
-  if (wanted.length === 0) return undefined;
-  const changed = draw.random.pick(wanted);
-  const spelling = spell(changed.key);
-  return draw.write({
-    indent: 2,
-    key: (key, { member }) => JSON.stringify(member === changed ? spelling : key),
-  });
-}
-
-/** Doubles, drops or swaps a letter in the middle of a name of six letters or more. */
-function mistyped(draw: Draw, name: string): string {
-  const at = Math.floor(name.length / 2);
-  const [one, two] = [name.charAt(at), name.charAt(at + 1)];
-  if (name.length < 6 || one === two || !/^[A-Za-z]{2}$/u.test(one + two) || name.charAt(at - 1) === one) return name;
-  return name.slice(0, at) + draw.random.pick([one + one + two, two, two + one]) + name.slice(at + 2);
-}
-
-/** `line_items` becomes `line_item`. */
-function singular(key: string): string {
-  return /(?:[^siu])s$/u.test(key) && !key.endsWith('ies') ? key.slice(0, -1) : key;
-}
-
-function british(key: string): string {
-  return key
-    .replaceAll(/(?<=col|fav|lab|hon)or/giu, (or) => `${or.charAt(0)}u${or.charAt(1)}`)
-    .replaceAll(/(?<=organ|categor|real)i[z]/giu, 'is');
-}
-
-function typeName(tree: ReplyTree): string {
-  if (tree.kind === 'scalar') return tree.role === 'null' ? 'optional' : tree.role;
-  return { text: 'string', list: 'list', object: 'object' }[tree.kind];
-}
-
 /** Changes every enum value and literal, as values and as keys of maps; undefined if none changes. */
 function labels(
   draw: Draw,
@@ -273,16 +197,6 @@ function fieldKeys(draw: Draw, spell: (key: string) => string): string {
     indent: 2,
     key: (key, { member }) => (member?.role === 'field' ? spell(key) : JSON.stringify(key)),
   });
-}
-
-function enumName({ shape }: Subject): string {
-  const inner = core(shape);
-  let name = '';
-  hasPart(inner, (part) => {
-    if (part.kind === 'enum' && name === '') name = part.name;
-    return false;
-  });
-  return name;
 }
 
 /** The text of one member of the root. */

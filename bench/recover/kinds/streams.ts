@@ -1,4 +1,4 @@
-import { both, group, has, isAnything, isComposite, isObject, REFUSAL, type Damaged, type Draw } from '../kind.ts';
+import { both, group, has, isAnything, isComposite, type Damaged, type Draw } from '../kind.ts';
 import type { Random } from '../random.ts';
 import type { Spot } from '../write-tree.ts';
 
@@ -7,14 +7,6 @@ const MAX_PART = 12;
 
 /** The reply is what a server sends while it streams, or what a model writes more than once. */
 export const STREAMS = group('streams and states', {
-  'events of chat completions': {
-    fits: isAnything,
-    damage: (draw) =>
-      events(
-        draw,
-        (content) => `data: ${JSON.stringify({ object: 'chunk', choices: [{ index: 0, delta: { content } }] })}`,
-      ),
-  },
   'events with types': {
     fits: isAnything,
     damage: (draw) =>
@@ -24,35 +16,10 @@ export const STREAMS = group('streams and states', {
           `event: content_block_delta\ndata: ${JSON.stringify({ type: 'content_block_delta', delta: { text } })}`,
       ),
   },
-  'one event per line': (draw) =>
-    parts(draw.json(), draw.random)
-      .map((response) => JSON.stringify({ model: 'any', response, done: false }))
-      .join('\n'),
-  'states that break off': (draw) => {
-    const text = draw.write({});
-    const ends = [1, 2, 3].map(() => draw.random.int(3, text.length - 2)).toSorted((a, b) => a - b);
-    return [...ends.map((end) => text.slice(0, end)), text].join('\n');
-  },
-  'broken off, then the whole value': (draw) => {
-    const text = draw.write({ indent: 2 });
-    return `${text.slice(0, draw.random.int(3, text.length - 3))}\n\n${text}`;
-  },
 });
 
 /** The reply has words that change the value before them. */
 export const STATED_CORRECTIONS = group('corrections in words', {
-  'a JSON Patch after the value': {
-    fits: isObject,
-    damage: (draw) => ({ reply: `${draw.json()}\n\n[{"op": "remove", "path": "/0"}]`, truth: REFUSAL }),
-  },
-  'a field that should be different': {
-    fits: isObject,
-    damage: (draw) => changed(draw, (key, value) => `Correction: ${key} should be ${value}.`),
-  },
-  'a field that the model changes': {
-    fits: isObject,
-    damage: (draw) => changed(draw, (key, value) => `Actually, change ${key} to ${value}.`),
-  },
   'a note about changes in the value': (draw) =>
     `${draw.json()}\n\n${draw.random.pick([
       'I corrected the spelling and fixed the formatting.',
@@ -64,17 +31,8 @@ export const STATED_CORRECTIONS = group('corrections in words', {
 /** Strings between quotes of other languages and tools. */
 export const FOREIGN_QUOTES = group('quotes of other languages', {
   'corner brackets': between('「', '」'),
-  'guillemets with spaces': between('« ', ' »'),
   'guillemets that point inwards': between('»', '«'),
   'single guillemets': between('‹', '›'),
-  'quotes of LaTeX': between('``', "''"),
-  'an escaped closing quote': {
-    fits: hasText,
-    damage: (draw) => {
-      const spot = draw.spot(isPlain);
-      return spot?.tree.kind === 'text' ? draw.replaceSpot(spot, `"${spot.tree.text}\\"`, {}) : undefined;
-    },
-  },
 });
 
 function between(open: string, close: string): { fits: typeof hasText; damage: (draw: Draw) => Damaged } {
@@ -106,14 +64,4 @@ function parts(text: string, random: Random): readonly string[] {
 function events(draw: Draw, write: (part: string) => string): string {
   const text = typeof draw.value === 'string' ? draw.value : draw.json();
   return `${parts(text, draw.random).map(write).join('\n\n')}\n\ndata: [DONE]`;
-}
-
-/** Names another value for one of the numbers of the object. */
-function changed(draw: Draw, write: (key: string, value: string) => string): Damaged {
-  const spot = draw.spot(
-    ({ tree, member }) => member !== undefined && tree.kind === 'scalar' && typeof tree.value === 'number',
-  );
-  if (spot?.member === undefined || spot.tree.kind !== 'scalar') return undefined;
-  const words = write(spot.member.key, String(Number(spot.tree.value) + 1));
-  return { reply: `${draw.json()}\n\n${words}`, truth: REFUSAL };
 }

@@ -10,33 +10,11 @@ const hasText = both(isComposite, has('text'));
 export const STRINGS = group('strings', {
   'unescaped quotes around a word': texts((random) => `The so-called "${phrases.word(random)}" was late`, raw),
   'unescaped quotes at the end': texts((random) => `He said "${phrases.word(random)}"`, raw),
-  'unescaped quotes at the start': texts((random) => `"${phrases.word(random)}" was all he said`, raw),
   'unescaped quotes and a comma': texts(
     (random) => `Words like "${phrases.word(random)}", "${phrases.word(random)}" and others`,
     raw,
   ),
-  'doubled opening quote': {
-    fits: hasText,
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, index }) => index > 0 && tree.kind === 'text' && /^[\p{L}\d .-]+$/u.test(tree.text),
-      );
-      return spot?.tree.kind === 'text' ? draw.replaceSpot(spot, `""${spot.tree.text}"`) : undefined;
-    },
-  },
-  'address as a link': {
-    fits: hasText,
-    damage: (draw) => {
-      const spot = draw.spot(({ tree, index }) => index > 0 && tree.kind === 'text' && /^\S+@\S+$/u.test(tree.text));
-      if (spot?.tree.kind !== 'text') return undefined;
-      return draw.replaceSpot(spot, JSON.stringify(`[${spot.tree.text}](mailto:${spot.tree.text})`));
-    },
-  },
   inches: texts((random) => `A ${random.int(12, 34)}" ${phrases.productName(random)}`, raw),
-  'code with unescaped quotes': texts(
-    (random) => `${phrases.word(random)}({ a: "${phrases.word(random)}", n: [1] })`,
-    raw,
-  ),
   'comment after the closing quote': {
     fits: hasText,
     damage: (draw) => {
@@ -93,10 +71,6 @@ export const STRINGS = group('strings', {
     (random) => `It's the ${phrases.word(random)}'s turn`,
     (text) => `"${text.replaceAll("'", "\\'")}"`,
   ),
-  'markdown escapes': texts(
-    (random) => `${phrases.word(random)}_${phrases.word(random)}_1 *new* [x]`,
-    (text) => `"${text.replaceAll(/[_*[\]]/gu, (sign) => `\\${sign}`)}"`,
-  ),
   'markdown escapes in keys': {
     fits: both(isComposite, has('class')),
     damage: (draw) => changedKeys(draw, (key) => JSON.stringify(key).replaceAll('_', String.raw`\_`)),
@@ -140,40 +114,15 @@ export const STRINGS = group('strings', {
     (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,
     (text, random) => parts(text, random).join(random.pick([' + ', ' +\n      '])),
   ),
-  'parts on two lines': texts(
-    (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,
-    (text) => {
-      const end = text.indexOf(' ', text.length / 2) + 1;
-      return `${JSON.stringify(text.slice(0, end))}\n      ${JSON.stringify(text.slice(end))}`;
-    },
-  ),
-  'joined as in Python': {
-    ...texts(
-      (random) => `${phrases.sentence(random)} ${phrases.sentence(random)}`,
-      (text, random) => `(${parts(text, random).join('\n      ')})`,
-    ),
-  },
   'apostrophe in single quotes': {
     ...texts(
       (random) => `It's the ${phrases.word(random)}'s turn`,
       (text) => `'${text}'`,
     ),
   },
-  'quotes doubled as in CSV': texts(
-    (random) => `He said "${phrases.word(random)}" twice`,
-    (text) => `"${text.replaceAll('"', '""')}"`,
-  ),
-  'prefix of a Python string': texts(
-    (random) => `${phrases.word(random)} ${phrases.word(random)}`,
-    (text, random) => `${random.pick(['r', 'f', 'u'])}"${text}"`,
-  ),
   'closing quote missing at the end of the line': {
     fits: hasText,
     damage: (draw) => oneText(draw, ({ text }) => `"${text}`, isPlainMember),
-  },
-  'a double quote that closes a single one': {
-    fits: hasText,
-    damage: (draw) => oneText(draw, ({ text }) => `'${text}"`, isPlainMember),
   },
   'opening quote missing': {
     fits: hasText,
@@ -209,7 +158,6 @@ export const STRINGS = group('strings', {
             .replaceAll("'", String.raw`\'`)}'`,
       }),
   },
-  'closing quote doubled': { fits: hasText, damage: (draw) => oneText(draw, ({ text }) => `${JSON.stringify(text)}"`) },
   'template braces at the start of a string': texts((random) => {
     const name = phrases.word(random);
     return random.pick([`{{${name}}} there`, `{{${name}} there`, `{${name}}} there`, `{{ ${name} }}`]);
@@ -217,10 +165,6 @@ export const STRINGS = group('strings', {
   'HTML in a string': texts(
     (random) => `<a href="https://example.com/${phrases.word(random)}">${phrases.word(random)}</a><br/>`,
     raw,
-  ),
-  'line continued by a backslash': texts(
-    (random) => `${phrases.sentence(random)} ${phrases.word(random)}`,
-    (text) => `"${text.replace(' ', ' \\\n')}"`,
   ),
 });
 

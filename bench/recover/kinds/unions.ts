@@ -96,28 +96,12 @@ export const UNIONS = group('unions and checks', {
       return `{"${name.slice(0, 1).toUpperCase()}${name.slice(1)}": ${draw.json()}}`;
     },
   },
-  'the discriminator is missing': {
-    fits: (subject) => isComposite(subject) && isDiscriminated(core(subject.shape)),
-    clear: false,
-    damage: (draw) => {
-      if (draw.tree.kind !== 'object') return undefined;
-      return draw.part({ ...draw.tree, members: draw.tree.members.slice(1) }, { indent: 2 });
-    },
-  },
   'a literal number in quotes': {
     fits: (subject) => isComposite(subject) && has('literal')(subject),
     damage: (draw) => {
       const spot = draw.spot(isLiteralNumber);
       return spot?.tree.kind === 'scalar' ? draw.replaceSpot(spot, `"${String(spot.tree.value)}"`) : undefined;
     },
-  },
-  'a literal number out of its total': {
-    fits: (subject) => isComposite(subject) && has('literal')(subject),
-    damage: (draw) => {
-      const spot = draw.spot(isLiteralNumber);
-      return spot?.tree.kind === 'scalar' ? draw.replaceSpot(spot, `"${String(spot.tree.value)}/5"`) : undefined;
-    },
-    clear: false,
   },
 });
 

@@ -1,4 +1,4 @@
-import { both, group, has, isComposite, isListOfObjects, REFUSAL, type Damaged, type Draw } from '../kind.ts';
+import { group, isComposite, isListOfObjects, REFUSAL, type Damaged, type Draw } from '../kind.ts';
 
 /** The reply has several versions or parts of the value, or marks between its members. */
 export const VERSIONS = group('versions and parts', {
@@ -14,14 +14,6 @@ export const VERSIONS = group('versions and parts', {
       return other && `Before correction:\n${other.write({ indent: 2 })}\n\nAfter correction:\n${quoted}`;
     },
   },
-  'another start after a sentence': {
-    fits: isComposite,
-    damage: (draw) => {
-      const text = draw.write({ indent: 2 });
-      const end = text.indexOf('"', 3);
-      return end < 0 ? undefined : `${text.slice(0, end + 2)}\n\nLet me start over.\n\n${text}`;
-    },
-  },
   'objects without anything between them': {
     fits: isListOfObjects,
     damage: (draw) => itemsOf(draw)?.join(''),
@@ -30,33 +22,10 @@ export const VERSIONS = group('versions and parts', {
     fits: isListOfObjects,
     damage: (draw) => itemsOf(draw)?.join(', '),
   },
-  'a list on numbered pages': {
-    fits: isListOfObjects,
-    damage: (draw) => {
-      const items = itemsOf(draw);
-      const pages = items?.map((item, at) => `Page ${at + 1}/${items.length}\n\n\`\`\`json\n[${item}]\n\`\`\``);
-      return pages?.join('\n\n');
-    },
-  },
-  'a citation behind a string': {
-    fits: both(isComposite, has('text')),
-    damage: (draw) => {
-      const spot = draw.spot(({ tree }) => tree.kind === 'text');
-      const mark = draw.random.pick([' [cite: 3]', '【4:9†source】']);
-      return spot && draw.replaceSpot(spot, `${draw.part(spot.tree)}${mark}`);
-    },
-  },
   'a value that a thought dismisses': {
     fits: isComposite,
     damage: (draw) => ({
       reply: `<think>\nMaybe ${draw.write({})}? No, that is invented.\n</think>\n\nThe text does not contain this information.`,
-      truth: REFUSAL,
-    }),
-  },
-  'a value that is made up': {
-    fits: isComposite,
-    damage: (draw) => ({
-      reply: `Please send the text. This is only a made-up example:\n\n${draw.json()}`,
       truth: REFUSAL,
     }),
   },

@@ -16,6 +16,7 @@ const FRAMES: readonly Frame[] = [
   ['another level of escapes', unescapeJson],
   ['full-width punctuation', asciiPunctuation],
   ['doubled braces', singleBraces],
+  ['a tuple', listOfTuple],
   ['a missing first bracket', openPrefilled],
 ];
 
@@ -232,4 +233,13 @@ function openPrefilled(reply: string): string | undefined {
 function closesMore(text: string): boolean {
   if (!/\][\s`]*$/u.test(text)) return false;
   return text.split('[').length < text.split(']').length;
+}
+
+// --- a tuple ---------------------------------------------------------------------------------------------------------
+
+const TUPLE = /(^\s*|```\w*\n\s*)\(\s*(["'\d-][^()]*,[^()]*)\)(?=\s*(?:```|$))/u;
+
+/** A tuple of scalars as Python writes it, alone in the reply or in a fence. */
+function listOfTuple(text: string): string | undefined {
+  return TUPLE.test(text) ? text.replace(TUPLE, '$1[$2]') : undefined;
 }

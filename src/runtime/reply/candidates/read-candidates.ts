@@ -1,7 +1,7 @@
 import { isText, type CoercionOutcome } from '../coerce/outcome.ts';
 import { roleOfLabel, type Role } from '../phrases.ts';
 import type { ReplyType } from '../reply-type.ts';
-import { isSpace } from './scan/characters.ts';
+import { isSpace, skipSpace } from './scan/characters.ts';
 import type { ReplyNode } from './scan/reply-node.ts';
 import { Scanner } from './scan/scanner.ts';
 import { TreeSink } from './scan/tree-sink.ts';
@@ -67,6 +67,7 @@ const READERS: readonly (readonly [notation: string, read: (text: string) => rea
 export function readLines(text: string, type: ReplyType, from: number): readonly ReplyCandidate[] {
   if (!type.hasComposite || type.takesText) return [];
   const source = text.slice(from);
+  if (JSON_LINE.test(source)) return [];
   return READERS.flatMap(([notation, read]) =>
     read(source).map((node): ReplyCandidate => {
       const outcome = type.plan.coerce(node);
@@ -74,6 +75,10 @@ export function readLines(text: string, type: ReplyType, from: number): readonly
     }),
   );
 }
+
+/** A line of JSON that spans several lines: an open bracket, or a quoted key whose value ends in a comma. */
+const JSON_LINE =
+  /^[ \t]*(?:(?:"[^"\n]{1,100}"[ \t]*:[ \t]*)?[[{][ \t]*|(?:"[^"\n]{1,100}"|'[^'\n]{1,100}')[ \t]*:[^\n]*,[ \t]*)$/mu;
 
 const WHOLE = { place: 'alone', role: undefined, notations: [] } as const;
 
@@ -249,9 +254,15 @@ export function surroundingsOf(text: string, value: PlacedValue): Pick<ReplyCand
       : ENDS_LABEL.test(before)
         ? 'label'
         : 'sentence';
-  if (fence !== undefined && CODE_TAG.test(tagOf(text, fence))) return { place, role: 'code' };
+  if (fence !== undefined && CODE_TAG.test(tagOf(text, fence)) && !isAllOf(text, value, fence))
+    return { place, role: 'code' };
   const label = isAlone ? lineAbove(text, value) : before;
   return { place, role: label === undefined ? undefined : roleOfLabel(lastClause(label)) };
+}
+
+/** True for a value that is all the text in its fence. */
+function isAllOf(text: string, { from, to }: PlacedValue, fence: FenceBody): boolean {
+  return skipSpace(text, fence.from) >= from && skipSpace(text, to) >= fence.to;
 }
 
 /** The languages whose fences contain programs and queries. */

@@ -2,7 +2,7 @@ import { HeadedNode, stringNode, type ReplyNode } from '../candidates/scan/reply
 import { type CoercionError } from './coercion-error.ts';
 import { foldCase, foldWords } from './folding.ts';
 import { isShaped } from './outcome.ts';
-import { Plan } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 
 /** How one field of a class is read and written. */

@@ -28,7 +28,7 @@ import {
   unwrap,
   type WrappedType,
 } from './wrappers.ts';
-import { ClassFields, FieldValues, NO_FIELD_VALUES, type FieldPlan } from './class-fields.ts';
+import { ClassFields, type FieldValues, NO_FIELD_VALUES, type FieldPlan } from './class-fields.ts';
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {

@@ -120,7 +120,7 @@ const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|[\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{N}+/gu;
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 /** The marks that can be between two words of a label, and those that belong to the end of one: `C#`, `A-`. */
-const GAP = /^[\s_\-./\\]{0,3}$/u;
+const GAP = /^[\s_\-./\\'’]{0,3}$/u;
 const TAIL = /[+#*-]+$/u;
 
 interface Word {
@@ -237,10 +237,11 @@ function isAnswerWord(text: string, { from, to }: Hit, label: string): boolean {
   const isDigit = isShort && /\p{N}/u.test(label);
   if (isCapital || isDigit || !(isShort || COMMON_WORDS.has(written.toLowerCase()))) return true;
   if (written === label && label.length > 1 && label === label.toUpperCase()) return true;
-  return INTRODUCED.test(text.slice(Math.max(0, from - 3), from)) && SET_OFF.test(text.slice(to, to + 5));
+  return INTRODUCED.test(text.slice(Math.max(0, from - MAX_BEFORE), from)) && SET_OFF.test(text.slice(to, to + 5));
 }
 
-const INTRODUCED = /(?:^|[.,:;!?\n([{>=|"'`*-])\s*$/u;
+const MAX_BEFORE = 10;
+const INTRODUCED = /(?:^|[.,:;!?\n([{>=|"'`*-]|\b(?:and|or|answer|option|choice))\s*$/iu;
 
 // --- the plan --------------------------------------------------------------------------------------------------------
 

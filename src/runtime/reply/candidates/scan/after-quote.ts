@@ -189,7 +189,7 @@ function afterComma(ahead: Ahead, from: number, string: OpenString): Following {
 
 /** Is the string at `at` one that ends before another item or the end of the list? */
 function isWholeItem(ahead: Ahead, at: number, string: OpenString): boolean {
-  const end = ahead.quote(at + 1, string.closers);
+  const end = ahead.quote(at + 1, closersOf(ahead.code(at)) || string.closers);
   if (end < 0) return true;
   const next = ahead.skipSpace(end + 1);
   const code = ahead.code(next);

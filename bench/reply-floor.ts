@@ -1,0 +1,142 @@
+// Entry file: reads replies that others wrote (broken JSON of public test suites, inputs of public reports, recorded
+// conformance cases, JSON texts of recorded exchanges) and counts how they come out.
+//
+// Usage: npm run floor -- <folder with replies/, conformance/ and captures/> [--show] [--json <file>] [--against <file>]
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { replyParserOf, valueVerdict, type RecordedCase, type Verdict } from './recorded-case.ts';
+
+/** `lossy`: another value than the expected one, with reported losses; `wrong`: without any sign of it. */
+type Count = 'equal' | 'refused' | 'lossy' | 'wrong';
+
+interface Reading {
+  readonly set: string;
+  readonly id: string;
+  readonly count: Count;
+  readonly reply: string;
+  readonly got: string;
+}
+
+/** A line of `replies/*.jsonl`: the type, its definitions, and what is right: `want`, one of `any`, or a refusal. */
+interface ReplyCase {
+  readonly id: string;
+  readonly type: string;
+  readonly defs: string;
+  readonly text: string;
+  readonly want?: unknown;
+  readonly any?: readonly unknown[];
+  readonly refuse?: boolean;
+}
+
+/** A line of `captures/*.jsonl`, as far as it matters here. */
+interface Capture {
+  readonly id: string;
+  readonly arguable?: boolean;
+  readonly truth?: { readonly text?: string; readonly json?: boolean };
+}
+
+/** A type that takes every JSON value. */
+const ANY_JSON = 'type AnyJson = string | int | float | bool | null | AnyJson[] | map<string, AnyJson>';
+
+const COUNTS: readonly Count[] = ['equal', 'refused', 'lossy', 'wrong'];
+
+function main(): number {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { show: { type: 'boolean' }, json: { type: 'string' }, against: { type: 'string' } },
+  });
+  const [folder] = positionals;
+  if (folder === undefined) {
+    console.error('usage: npm run floor -- <folder> [--show] [--json <file>] [--against <file>]');
+    return 2;
+  }
+  const readings = readAll(folder);
+  if (values.show === true) for (const each of readings) if (each.count !== 'equal') console.log(shown(each));
+  console.log(tableOf(readings));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(readings, undefined, 1)}\n`);
+  if (values.against !== undefined) console.log(changes(JSON.parse(readFileSync(values.against, 'utf8')), readings));
+  return 0;
+}
+
+function readAll(folder: string): readonly Reading[] {
+  const cases = JSON.parse(readFileSync(join(folder, 'conformance/cases.json'), 'utf8')) as readonly RecordedCase[];
+  const captures = readdirSync(join(folder, 'captures')).filter((file) => file.endsWith('.jsonl'));
+  return [
+    ...['suites', 'reports'].flatMap((set) =>
+      linesOf(join(folder, `replies/${set}.jsonl`)).map((each) => readReply(set, each as ReplyCase)),
+    ),
+    ...cases.map((each) => readRecorded(each)),
+    ...captures.flatMap((file) => readCaptures(linesOf(join(folder, 'captures', file)) as readonly Capture[])),
+  ];
+}
+
+function linesOf(file: string): readonly unknown[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line): unknown => JSON.parse(line));
+}
+
+function readReply(set: string, each: ReplyCase): Reading {
+  const { id, text } = each;
+  const parser = replyParserOf(each.defs, each.type);
+  if (typeof parser === 'string') return { set, id, count: 'refused', reply: text, got: parser };
+  const verdict = valueVerdict({ id, schema: each.defs, target: each.type, raw: text, ok: true }, parser);
+  const wanted = each.any ?? ('want' in each ? [each.want] : []);
+  const agrees =
+    verdict.refused === true
+      ? each.refuse === true
+      : wanted.some((want) => isDeepStrictEqual(want, JSON.parse(verdict.got)));
+  return { set, id, count: countOf({ ...verdict, agrees }), reply: text, got: verdict.got };
+}
+
+function readRecorded(each: RecordedCase): Reading {
+  const parser = replyParserOf(each.schema, each.target);
+  const verdict =
+    typeof parser === 'string' ? { agrees: false, got: parser, refused: true } : valueVerdict(each, parser);
+  return { set: 'conformance', id: each.id, count: countOf(verdict), reply: each.raw, got: verdict.got };
+}
+
+function readCaptures(captures: readonly Capture[]): readonly Reading[] {
+  const replies = captures.flatMap(({ id, arguable, truth }) =>
+    truth?.json === true && truth.text !== undefined && arguable !== true ? [{ id, text: truth.text }] : [],
+  );
+  return replies.map(({ id, text }) => {
+    const want: unknown = JSON.parse(text);
+    return readReply('captures', { id, text, want, defs: ANY_JSON, type: 'AnyJson' });
+  });
+}
+
+function countOf({ agrees, refused, lossy }: Verdict): Count {
+  if (agrees) return 'equal';
+  if (refused === true) return 'refused';
+  return lossy === true ? 'lossy' : 'wrong';
+}
+
+// --- the report ----------------------------------------------------------------------------------------------------------
+
+function shown({ set, id, count, reply, got }: Reading): string {
+  return `${count} ${set} ${id}\n  reply ${JSON.stringify(reply).slice(0, 400)}\n  got   ${got.slice(0, 400)}`;
+}
+
+function tableOf(readings: readonly Reading[]): string {
+  const sets = [...new Set(readings.map(({ set }) => set))];
+  const rows = [...sets, 'all'].map((name) => {
+    const some = readings.filter(({ set }) => name === 'all' || set === name);
+    const counts = COUNTS.map((count) => some.filter((each) => each.count === count).length);
+    return `| ${name} | ${some.length} | ${counts.join(' | ')} |`;
+  });
+  return [`| replies | all | ${COUNTS.join(' | ')} |`, '|---|---|---|---|---|---|', ...rows].join('\n');
+}
+
+/** Lists the readings that came out otherwise before. */
+function changes(before: readonly Reading[], after: readonly Reading[]): string {
+  const earlier = new Map(before.map((each) => [`${each.set} ${each.id}`, each]));
+  const lines = after.flatMap((each) => {
+    const was = earlier.get(`${each.set} ${each.id}`);
+    if (was === undefined || (was.count === each.count && was.got === each.got)) return [];
+    return [`${was.count} -> ${shown(each)}\n  was   ${was.got.slice(0, 400)}`];
+  });
+  return lines.length === 0 ? 'no reading changed' : lines.join('\n');
+}
+
+process.exitCode = main();

@@ -1,4 +1,4 @@
-import type { Candidates, ReplyCandidate } from './candidates/read-candidates.ts';
+import { isAside, type Candidates, type ReplyCandidate } from './candidates/read-candidates.ts';
 import { coercionError, type CoercionError } from './coerce/coercion-error.ts';
 import { isText, type CoercedValue } from './coerce/outcome.ts';
 import { isCorrection } from './phrases.ts';
@@ -116,11 +116,10 @@ function ranksOf(
   type: ReplyType,
 ): readonly number[] {
   const { kind, node, role, place, notations } = candidate;
-  const isAside = isPassed || role === 'draft' || role === 'example' || role === 'code';
   return [
     Number(!value.kept || (place !== 'alone' && !node.isScalar && node.items.length === 0)),
     Number(kind === 'text' && type.hasComposite),
-    Number(isAside),
+    Number(isPassed || isAside(candidate)),
     kindOf(candidate),
     value.cost.lost,
     value.cost.guessed,

@@ -1,5 +1,6 @@
 import { err, ok } from '../../base/result.ts';
 import {
+  isAside,
   readCandidates,
   readLines,
   readUnframed,
@@ -67,7 +68,7 @@ function readAnswer(text: string, type: ReplyType): ReplyReading {
 /** True for a candidate that no other can surpass: a whole object, list or null as the model wrote it, alone in its place. */
 function isClean({ kind, outcome, place, role, node }: ReplyCandidate): boolean {
   if (!outcome.ok || kind === 'text' || place !== 'alone' || (node.items.length === 0 && !node.isScalar)) return false;
-  return (role === undefined || role === 'final') && isShaped(outcome) && outcome.flags.every(isCertain);
+  return !isAside({ role }) && isShaped(outcome) && outcome.flags.every(isCertain);
 }
 
 /** True for the flags of repairs that are certain, and of keys that belong to no field. */

@@ -15,7 +15,7 @@ import { REQUEST_BODY, startRequest, type RunningRequest, type Sending } from '.
 const servers: Http2Server[] = [];
 let pools = newPools();
 
-// The clock stands still: a connection that is slow on a busy machine gets no other one beside it.
+// The clock is stopped, so that the pool opens no second connection beside one that is slow on a busy machine.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
 });

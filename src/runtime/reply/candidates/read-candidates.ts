@@ -97,12 +97,15 @@ class CandidateReader {
   /** The offsets at which the text begins and ends without the white space around it. */
   readonly #start: number;
   readonly #end: number;
+  /** The reply is a single fence. */
+  readonly #isFence: boolean;
 
   constructor(text: string, type: ReplyType, readThoughts: boolean) {
     this.#text = text;
     this.#type = type;
     this.#start = text.length - text.trimStart().length;
     this.#end = text.trimEnd().length;
+    this.#isFence = fenceBody(text) !== undefined;
     this.#finder = new CandidateFinder(new Scanner(new TreeSink()), readThoughts);
     this.#finder.push(text);
     this.#finder.finish();
@@ -129,7 +132,7 @@ class CandidateReader {
     if (!this.#type.hasComposite && around.place === 'sentence') return [];
     const outcome = this.#type.plan.coerce(node);
     // The string of a union is the reply as a whole: a part of it would lose the rest.
-    if (kind !== 'whole' && fenceBody(this.#text) === undefined && isText(outcome)) return [];
+    if (kind !== 'whole' && !this.#isFence && isText(outcome)) return [];
     return [{ kind, from, to, node, outcome, ...around, notations: [] }];
   }
 
@@ -195,6 +198,11 @@ class CandidateReader {
   }
 }
 
+/** True for a value that its label, or the program around it, sets apart from the answer. */
+export function isAside({ role }: Pick<ReplyCandidate, 'role'>): boolean {
+  return role !== undefined && role !== 'final';
+}
+
 /** The most words of a list member without quotes. */
 const MAX_WORDS = 4;
 
@@ -208,8 +216,7 @@ function membersOf(
   return values.filter(({ value }) => {
     const candidate = byNode.get(value);
     if (candidate === undefined) return false;
-    const isAside = candidate.role === 'draft' || candidate.role === 'example' || candidate.role === 'code';
-    return !isAside && !(hasAlone && candidate.place === 'sentence');
+    return !isAside(candidate) && !(hasAlone && candidate.place === 'sentence');
   });
 }
 

@@ -1,4 +1,4 @@
-import { surroundingsOf } from '../candidates/read-candidates.ts';
+import { isAside, surroundingsOf } from '../candidates/read-candidates.ts';
 import { CandidateFinder, type Candidate } from '../candidates/candidate-finder.ts';
 import type { ReplyType } from '../reply-type.ts';
 import {
@@ -79,7 +79,7 @@ export class FastPath {
 /** True for a value alone on its lines, which no label sets apart. */
 function isAnswer(...value: Parameters<typeof surroundingsOf>): boolean {
   const { place, role } = surroundingsOf(...value);
-  return place === 'alone' && (role === undefined || role === 'final');
+  return place === 'alone' && !isAside({ role });
 }
 
 /** Returns the flag for a value in a fence or in prose; undefined if the value is the whole reply. */

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /** One frame of an AWS event stream (https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html). */
-function awsEventFrame(headers: Readonly<Record<string, string>>, payload: object): Buffer {
+export function awsEventFrame(headers: Readonly<Record<string, string>>, payload: object | string): Buffer {
   const names = Object.entries(headers).map(([name, value]) => {
     const bytes = Buffer.alloc(1 + name.length + 3 + value.length);
     bytes.writeUInt8(name.length, 0);
@@ -12,7 +12,7 @@ function awsEventFrame(headers: Readonly<Record<string, string>>, payload: objec
     return bytes;
   });
   const named = Buffer.concat(names);
-  const body = Buffer.from(JSON.stringify(payload));
+  const body = Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload));
   const prelude = Buffer.alloc(12);
   prelude.writeUInt32BE(16 + named.length + body.length, 0);
   prelude.writeUInt32BE(named.length, 4);

@@ -1,0 +1,360 @@
+// Entry file: replays recorded exchanges of real providers through the built server and compares what svc reads with
+// what each exchange says. A recorded reply is sent whole; a recorded stream by event, and again in pieces of 1 to 23 bytes.
+//
+// Usage: npm run captures -- <folder of *.jsonl> [--show] [--json <file>] [--only <id or family>] [--seed <number>]
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { awsEventFrame } from '../test/support/aws-event-frame.ts';
+import { end, freePort, start, untilReady } from './child-process.ts';
+import { ROOT } from './sides.ts';
+
+/** A line of `captures/*.jsonl`. `frames` are the messages of an AWS stream, without lengths and checksums. */
+interface Capture {
+  readonly id: string;
+  readonly family: string;
+  readonly service: string;
+  readonly stream: boolean;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly frames?: readonly (readonly [headers: readonly (readonly [string, string])[], payload: string])[];
+  readonly truth: Truth;
+}
+
+/** What an exchange says, by a plain reading of its format. */
+interface Truth {
+  readonly text?: string;
+  readonly final_text?: string;
+  readonly reasoning?: string;
+  readonly usage?: Readonly<Record<string, number>>;
+  readonly finish?: string;
+  readonly refusal?: string;
+  readonly blocked?: string;
+  readonly model?: string;
+  readonly error?: { readonly type: string; readonly message: string };
+  readonly tools?: number;
+  readonly tool_input?: unknown;
+  readonly json?: boolean;
+  readonly no_answer?: string;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What svc made of an exchange. */
+interface Answer {
+  readonly status: number;
+  /** The body of a call, or the last message of a stream. */
+  readonly body: Members;
+  readonly value: unknown;
+  readonly partials: readonly unknown[];
+}
+
+/** The way in which a body is sent: `pieces` have 1 to 23 bytes. */
+type Cut = 'whole' | 'events' | 'pieces';
+
+interface Reading {
+  readonly id: string;
+  readonly family: string;
+  readonly service: string;
+  /** A sentence for each member that svc reads in another way. */
+  readonly faults: readonly string[];
+}
+
+const DEFINITIONS = `
+type AnyJson = string | int | float | bool | null | AnyJson[] | map<string, AnyJson>
+
+client<llm> Unused {
+  provider openai
+  options {
+    model "unused"
+    base_url "http://127.0.0.1:9"
+    api_key "unused"
+  }
+}
+
+function SayText() -> string {
+  client Unused
+  prompt #"Say it."#
+}
+
+function SayJson() -> AnyJson {
+  client Unused
+  prompt #"Say it. {{ ctx.output_format }}"#
+}
+
+function CallTool() -> map<string, AnyJson> {
+  client Unused
+  prompt #"Say it. {{ ctx.output_format }}"#
+}
+`;
+
+const KEY = 'captures-key';
+/** Requests at the same time. */
+const CONCURRENCY = 8;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      show: { type: 'boolean' },
+      json: { type: 'string' },
+      only: { type: 'string' },
+      seed: { type: 'string', default: '1' },
+    },
+  });
+  const [folder] = positionals;
+  if (folder === undefined) {
+    console.error('usage: npm run captures -- <folder> [--show] [--json <file>] [--only <id or family>] [--seed <number>]');
+    return 2;
+  }
+  const { only, seed } = values;
+  const captures = capturesIn(folder).filter(
+    ({ id, family, service }) => only === undefined || [id, family, service].includes(only),
+  );
+  const readings = await replayAll(captures, Number(seed));
+  if (values.show === true)
+    for (const { id, family, service, faults } of readings)
+      for (const fault of faults) console.log(`${id} ${family} ${service}: ${fault}`);
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(readings, undefined, 1)}\n`);
+  console.log(tableOf(readings));
+  console.log(`${readings.filter(isRight).length} of ${readings.length} exchanges read as recorded (seed ${seed})`);
+  return 0;
+}
+
+function capturesIn(folder: string): readonly Capture[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+  return files.toSorted().flatMap((name) =>
+    readFileSync(join(folder, name), 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Capture),
+  );
+}
+
+function isRight({ faults }: Reading): boolean {
+  return faults.length === 0;
+}
+
+function tableOf(readings: readonly Reading[]): string {
+  const families = [...new Set(readings.map(({ family }) => family))];
+  const rows = families.map((family) => {
+    const own = readings.filter((each) => each.family === family);
+    return `| ${family} | ${own.length} | ${own.filter(isRight).length} |`;
+  });
+  return ['| provider | exchanges | as recorded |', '|---|---|---|', ...rows].join('\n');
+}
+
+// --- the replay --------------------------------------------------------------------------------------------------------
+
+async function replayAll(captures: readonly Capture[], seed: number): Promise<readonly Reading[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-captures-'));
+  const provider = await startProvider(captures, seed);
+  mkdirSync(join(folder, 'baml_src'));
+  writeFileSync(join(folder, 'baml_src/main.baml'), DEFINITIONS);
+  const port = String(await freePort());
+  const child = start({
+    program: process.execPath,
+    args: [join(ROOT, 'dist/bin/svc.js'), 'serve', '--port', port, '--workers', '2', '--expose-prompts'],
+    cwd: folder,
+    env: { SVC_TRUST_LOOPBACK: 'true', AWS_EC2_METADATA_DISABLED: 'true' },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await untilReady(child, `${url}/_debug/ping`);
+    const readings: Reading[] = [];
+    const waiting = [...captures.entries()];
+    const readNext = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const [at, capture] = next;
+        readings[at] = await replay(capture, url, provider.url);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, readNext));
+    return readings;
+  } finally {
+    await end(child);
+    provider.server.close();
+    provider.server.closeAllConnections();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function replay(capture: Capture, url: string, provider: string): Promise<Reading> {
+  const { id, family, service, stream, truth } = capture;
+  const faults = new Set<string>();
+  const names = ['SayText', ...(truth.json === true ? ['SayJson'] : []), ...(truth.tool_input === undefined ? [] : ['CallTool'])];
+  for (const cut of stream ? (['events', 'pieces'] as const) : (['whole'] as const)) {
+    for (const name of names) {
+      const registry = registryOf(capture, `${provider}/${cut}/${id}`, name === 'CallTool');
+      const options = { client_registry: registry, include: INCLUDED };
+      const answer = await ask(`${url}/${stream ? 'stream' : 'call'}/${name}`, options, stream);
+      const found =
+        name === 'SayText' ? faultsOf(capture, answer) : name === 'SayJson' ? jsonFaults(truth, answer) : toolFaults(truth, answer);
+      for (const fault of found) faults.add(fault);
+    }
+  }
+  return { id, family, service, faults: [...faults] };
+}
+
+const INCLUDED = ['usage', 'client', 'attempts', 'raw', 'reasoning'];
+
+/** Returns a client of the exchange's provider whose server is at `url`. */
+function registryOf({ family }: Capture, url: string, structured: boolean): Members {
+  const structure = structured ? { structured_output: 'on' } : {};
+  const options = { ...(OPTIONS[family]?.(url) ?? { base_url: url, api_key: KEY, model: 'recorded' }), ...structure };
+  return { primary: 'Recorded', clients: [{ name: 'Recorded', provider: family, options }] };
+}
+
+const OPTIONS: Readonly<Record<string, (url: string) => Members>> = {
+  'azure-openai': (url) => ({ base_url: url, api_key: KEY, api_version: '2024-10-01-preview' }),
+  'aws-bedrock': (url) => ({
+    endpoint_url: url,
+    region: 'us-east-1',
+    access_key_id: KEY,
+    secret_access_key: KEY,
+    model: 'recorded',
+  }),
+  'vertex-ai': (url) => ({ base_url: url, model: 'recorded', query_params: { key: KEY } }),
+};
+
+async function ask(url: string, options: Members, stream: boolean): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ svc_options: options }),
+  });
+  const text = await response.text();
+  if (!stream || response.headers.get('content-type')?.includes('event-stream') !== true) {
+    const body = JSON.parse(text) as Members;
+    return { status: response.status, body, value: body['result'], partials: [] };
+  }
+  const messages = text
+    .split('\n')
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as Members);
+  const partials = messages.filter((each) => 'partial_result' in each).map((each) => each['partial_result']);
+  const body = messages.at(-1) ?? {};
+  return { status: 'final_result' in body ? 200 : 500, body, value: body['final_result'], partials };
+}
+
+// --- the comparison ----------------------------------------------------------------------------------------------------
+
+function faultsOf(capture: Capture, answer: Answer): readonly string[] {
+  const { truth } = capture;
+  if (truth.error !== undefined) return errorFaults(capture, answer);
+  if (truth.no_answer !== undefined) return noAnswerFaults(truth, answer);
+  const faults: string[] = [];
+  const want = truth.final_text ?? truth.text ?? '';
+  if (answer.status !== 200) return [`status ${answer.status} ${show(answer.body)}, but it has the text ${show(want)}`];
+  if (answer.value !== want) faults.push(`text ${show(answer.value)}, not ${show(want)}`);
+  if (!answer.partials.every((each) => typeof each === 'string' && want.startsWith(each)))
+    faults.push('a partial that is no beginning of the text');
+  return [...faults, ...metaFaults(truth, answer)];
+}
+
+/** Compares the reasoning, the counts and the finish reason of a reply. */
+function metaFaults(truth: Truth, { body }: Answer): readonly string[] {
+  const meta = (body['meta'] ?? {}) as Members;
+  const faults: string[] = [];
+  const usage = (meta['usage'] ?? {}) as Readonly<Record<string, number>>;
+  for (const [name, count] of Object.entries(truth.usage ?? {}))
+    if ((usage[name] ?? 0) !== count) faults.push(`${name} ${usage[name] ?? 'absent'}, not ${count}`);
+  const reasoning = (meta['reasoning'] ?? '') as string;
+  if (reasoning.trim() !== (truth.reasoning ?? '').trim())
+    faults.push(`reasoning ${show(reasoning)}, not ${show(truth.reasoning)}`);
+  const { finish_reason: finish } = (meta['client'] ?? {}) as Members;
+  if (finish !== truth.finish) faults.push(`finish reason ${show(finish)}, not ${show(truth.finish)}`);
+  return faults;
+}
+
+function errorFaults({ truth, status }: Capture, { status: answered, body }: Answer): readonly string[] {
+  if (answered === 200) return [`status 200, but it has the error ${show(truth.error)}`];
+  const faults: string[] = [];
+  const message = String(body['message']);
+  const words = truth.error?.message ?? '';
+  if (!message.includes(words.slice(0, MAX_WORDS))) faults.push(`message ${show(message)} without ${show(words)}`);
+  if (status !== 200 && body['upstream_status'] !== status)
+    faults.push(`upstream status ${show(body['upstream_status'])}, not ${status}`);
+  return faults;
+}
+
+/** svc cuts the words of providers in its messages. */
+const MAX_WORDS = 1500;
+
+const NO_ANSWER_CODES: ReadonlySet<unknown> = new Set(['refusal', 'content_filtered', 'no_answer']);
+
+function noAnswerFaults(truth: Truth, { status, value, body }: Answer): readonly string[] {
+  if (status === 200) return [`${show(value)} with status 200, but it has no answer: ${truth.no_answer}`];
+  if (!NO_ANSWER_CODES.has(body['error'])) return [`the error ${show(body['error'])} for ${truth.no_answer}`];
+  return [];
+}
+
+function jsonFaults({ text = '' }: Truth, { value }: Answer): readonly string[] {
+  return isDeepStrictEqual(value, JSON.parse(text)) ? [] : [`JSON ${show(value)}, not ${show(text)}`];
+}
+
+function toolFaults({ tool_input: input }: Truth, { value }: Answer): readonly string[] {
+  return isDeepStrictEqual(value, input) ? [] : [`tool input ${show(value)}, not ${show(input)}`];
+}
+
+const MAX_SHOWN = 200;
+
+function show(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'nothing';
+  return json.length > MAX_SHOWN ? `${json.slice(0, MAX_SHOWN)}…` : json;
+}
+
+// --- the provider ------------------------------------------------------------------------------------------------------
+
+/** Starts a server that answers `/<cut>/<id>/…` with the recorded exchange. */
+async function startProvider(
+  captures: readonly Capture[],
+  seed: number,
+): Promise<{ readonly server: Server; readonly url: string }> {
+  const byId = new Map(captures.map((capture) => [capture.id, capture]));
+  const server = createServer((request, response) => {
+    request.resume();
+    const [, cut, id = ''] = new URL(request.url ?? '/', 'http://localhost').pathname.split('/');
+    const capture = byId.get(id);
+    if (capture === undefined) response.writeHead(404).end();
+    else void send(capture, cut as Cut, response, seed);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+async function send(capture: Capture, cut: Cut, response: ServerResponse, seed: number): Promise<void> {
+  response.writeHead(capture.status, capture.headers);
+  for (const part of partsOf(capture, cut, seed)) {
+    response.write(part);
+    // Each part becomes a packet, and so a read, of its own.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  response.end();
+}
+
+function partsOf({ body = '', frames }: Capture, cut: Cut, seed: number): readonly Buffer[] {
+  const events =
+    frames?.map(([headers, payload]) => awsEventFrame(Object.fromEntries(headers), payload)) ??
+    body.split(/(?<=\n\r?\n)/u).map((event) => Buffer.from(event));
+  if (cut === 'events') return events;
+  const whole = Buffer.concat(events);
+  if (cut === 'whole') return [whole];
+  const pieces: Buffer[] = [];
+  let state = seed;
+  for (let at = 0; at < whole.length; ) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    const length = 1 + ((state >>> 16) % 23);
+    pieces.push(whole.subarray(at, at + length));
+    at += length;
+  }
+  return pieces;
+}
+
+process.exitCode = await main();

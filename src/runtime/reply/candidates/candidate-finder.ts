@@ -1,5 +1,4 @@
 import {
-  ASTERISK,
   BACKTICK,
   COLON,
   EQUALS,
@@ -13,11 +12,9 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   closersOf,
-  COMMA,
   DOT,
   isDigit,
   MINUS,
-  OPEN_PAREN,
   skipSpace,
   SLASH,
 } from './scan/characters.ts';
@@ -82,7 +79,8 @@ export class CandidateFinder<T> {
   /** The tag that ends the thought being skipped; empty outside of thoughts. */
   #thought = '';
   #thoughtStart = Infinity;
-  #place: BracketPlace = 'line-start';
+  /** The text at hand is first on its line. */
+  #startsLine = true;
   /** The position up to which the text was consumed before the finder needed more. */
   #waitAt = 0;
 
@@ -144,7 +142,7 @@ export class CandidateFinder<T> {
     if (this.#open === undefined && reader.root !== undefined) this.#openCandidate(reader.root);
     if (!reader.done) return this.#wait(at);
     this.#reading = false;
-    this.#place = 'prose';
+    this.#startsLine = false;
     if (reader.gaveUp) {
       this.gaveUp = true;
       this.candidates.pop();
@@ -173,32 +171,26 @@ export class CandidateFinder<T> {
     if (this.#thought !== '') return this.#skipThought(text, from, isLast);
     for (let at = from; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === LINE_FEED) this.#place = 'line-start';
+      if (code === LINE_FEED) this.#startsLine = true;
       else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         const verdict = this.#opensValue(text, at, isLast);
         if (verdict === 'yes') return this.#startReader(at);
         if (verdict === 'wait') return this.#wait(at);
-        this.#place = 'prose';
+        this.#startsLine = false;
       } else if (code === BACKTICK || code === LESS_THAN) {
         const next = code === BACKTICK ? this.#backticks(text, at, isLast) : this.#tag(text, at, isLast);
         if (next !== at) return next;
-        this.#place = 'prose';
-      } else if (!isSpace(code)) this.#place = this.#placeAfter(code);
+        this.#startsLine = false;
+      } else if (!isSpace(code)) this.#startsLine = false;
     }
     return text.length;
   }
 
-  /** The asterisks of bold text can follow the colon: `**Labels:** [a, b]`. */
-  #placeAfter(code: number): BracketPlace {
-    if (code === COLON || code === EQUALS) return 'after-label';
-    return code === ASTERISK && this.#place === 'after-label' ? 'after-label' : 'prose';
-  }
-
   #opensValue(text: string, at: number, isLast: boolean): Verdict {
-    if (this.#place === 'line-start' && (this.#fence > 0 || this.#base + at === 0)) return 'yes';
+    if (this.#startsLine && (this.#fence > 0 || this.#base + at === 0)) return 'yes';
     return text.charCodeAt(at) === OPEN_BRACE
       ? objectAhead(text, at + 1, isLast)
-      : listAhead(text, at + 1, isLast, this.#place);
+      : listAhead(text, at + 1, isLast, this.#startsLine);
   }
 
   /** Three backticks open or close a fence. Returns the position to go on from: `at` itself if they are plain text. */
@@ -220,7 +212,7 @@ export class CandidateFinder<T> {
     const tagged = at < limit && text.charCodeAt(at) === LINE_FEED;
     this.#fenceCount += 1;
     this.#fence = this.#fenceCount;
-    this.#place = 'line-start';
+    this.#startsLine = true;
     this.#fenceStart = this.#base + (tagged ? at + 1 : from);
     return tagged ? at + 1 : from;
   }
@@ -228,20 +220,12 @@ export class CandidateFinder<T> {
   #endFence(to: number): void {
     this.fences.push({ from: this.#fenceStart, to, number: this.#fence });
     this.#fence = 0;
-    this.#place = 'prose';
+    this.#startsLine = false;
   }
 
   // --- thoughts ------------------------------------------------------------------------------------------------------
 
   #tag(text: string, at: number, isLast: boolean): number {
-    if (text.charCodeAt(at + 1) === EXCLAMATION || at + 1 === text.length) {
-      const head = text.slice(at, at + CDATA.length);
-      if (!isLast && head.length < CDATA.length && CDATA.startsWith(head)) return this.#wait(at);
-      if (head === CDATA) {
-        this.#place = 'after-label';
-        return at + CDATA.length;
-      }
-    }
     if (this.#readThoughts || this.#fence > 0) return at;
     const opening = openingThought(text, at, isLast);
     if (opening === 'wait') return this.#wait(at);
@@ -272,10 +256,6 @@ function isTagCharacter(code: number): boolean {
   if (isWordCharacter(code) || code === HASH) return true;
   return (code !== LINE_FEED && isSpace(code)) || (code >= 43 && code <= 47);
 }
-
-/** The start of text in XML, whose brackets open no list. */
-const CDATA = '<![CDATA[';
-const EXCLAMATION = 33;
 
 /** Tags between which models write their thoughts. */
 const THOUGHT_TAGS = ['think', 'thinking', 'thought', 'thoughts', 'reasoning', 'reflection', 'scratchpad'];
@@ -330,25 +310,14 @@ function objectAhead(text: string, from: number, isLast: boolean): Verdict {
   const code = text.charCodeAt(at);
   if (code === CLOSE_BRACE || code === SLASH) return 'yes';
   if (closersOf(code) !== '') return 'yes';
-  return code === OPEN_BRACE ? doubleBraceAhead(text, at + 1, isLast) : phraseKeyAhead(text, at, isLast);
+  return phraseKeyAhead(text, at, isLast);
 }
-
-/** `{{` opens an object if a quoted key follows; otherwise it is the placeholder of some template. */
-function doubleBraceAhead(text: string, from: number, isLast: boolean): Verdict {
-  const at = skipSpace(text, from);
-  if (at - from > LOOK_AHEAD) return 'no';
-  if (at >= text.length) return isLast ? 'no' : 'wait';
-  return closersOf(text.charCodeAt(at)) === '' ? 'no' : 'yes';
-}
-
-/** The place of a bracket outside of values: first on its line, or after a colon or an equals sign, or elsewhere. */
-type BracketPlace = 'line-start' | 'after-label' | 'prose';
 
 /**
  * Does the `[` before `from`, in the middle of prose, open a list? Prose is full of brackets: `[id]`, `[x]`,
  * `[link](url)`, regular expressions.
  */
-function listAhead(text: string, from: number, isLast: boolean, place: BracketPlace): Verdict {
+function listAhead(text: string, from: number, isLast: boolean, startsLine: boolean): Verdict {
   const at = skipSpace(text, from);
   if (at - from > LOOK_AHEAD) return 'no';
   if (at >= text.length) return isLast ? 'no' : 'wait';
@@ -356,30 +325,8 @@ function listAhead(text: string, from: number, isLast: boolean, place: BracketPl
   if (code === CLOSE_BRACKET) return at === from ? 'yes' : 'no';
   if (code === OPEN_BRACE || code === OPEN_BRACKET || closersOf(code) !== '') return 'yes';
   if (isDigit(code) || code === MINUS) return numbersAhead(text, at, isLast);
-  if (place === 'line-start') return isWordCharacter(code) || code === SLASH ? 'yes' : 'no';
-  const verdict = beginsWord(text.charAt(at)) ? numbersAhead(text, at, isLast) : 'no';
-  return verdict === 'no' && place === 'after-label' ? wordsAhead(text, at, isLast) : verdict;
-}
-
-/** Determines whether words follow that are not the text of a link, up to the closing bracket, a comma at the end of the line, or the limit. */
-function wordsAhead(text: string, from: number, isLast: boolean): Verdict {
-  if (!isWordCharacter(text.charCodeAt(from))) return 'no';
-  const limit = Math.min(text.length, from + LOOK_AHEAD);
-  let last = 0;
-  for (let at = from; at < limit; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === LINE_FEED) return last === COMMA ? 'yes' : 'no';
-    if (code === CLOSE_BRACKET) return linkAhead(text, at + 1, isLast);
-    if (!isSpace(code)) last = code;
-  }
-  return limit === text.length && !isLast ? 'wait' : 'yes';
-}
-
-/** Returns `no` for the address of a link or the definition of a reference: `[text](url)`, `[text][id]`, `[id]: url`. */
-function linkAhead(text: string, from: number, isLast: boolean): Verdict {
-  if (from >= text.length) return isLast ? 'yes' : 'wait';
-  const code = text.charCodeAt(from);
-  return code === OPEN_PAREN || code === OPEN_BRACKET || code === COLON ? 'no' : 'yes';
+  if (startsLine) return isWordCharacter(code) || code === SLASH ? 'yes' : 'no';
+  return beginsWord(text.charAt(at)) ? numbersAhead(text, at, isLast) : 'no';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { HeadedNode, RecordsNode, stringNode, type ReplyNode } from './scan/reply-node.ts';
+import { stringNode, type ReplyNode } from './scan/reply-node.ts';
 import { membersOfNode, listOf, objectOf, valueOf, withoutEmphasis, type NodeMember } from './nodes.ts';
 import { tableValues } from './table.ts';
 
@@ -33,22 +33,18 @@ const MAX_BLOCKS = 20;
 /** The column of a heading of the first level is `1 - HEADINGS`. */
 const HEADINGS = 100;
 
-/** Returns the readings of the lines of a text: each block of lines as records, as one object, or as a list. */
+/** Returns the readings of the lines of a text: each block of lines as an object or a list. */
 export function outlineValues(text: string): readonly ReplyNode[] {
   const blocks = blocksOf(linesOf(text));
   if (blocks.length > MAX_BLOCKS) return [];
-  const records = blocks.length > 1 ? blocks.map((block) => treeOf(block, 0)).flatMap(recordOf) : [];
-  const isSeveral = records.length === blocks.length && records.length > 1 && haveSameFirstKey(records);
-  return [...(isSeveral ? [listOf(records)] : []), ...blocks.flatMap(readingsOf)];
+  const objects = blocks.map((block) => objectIn(treeOf(block, 0)));
+  const areRecords = objects.length > 1 && objects.every((each) => each?.keys[0] === objects[0]?.keys[0]);
+  const records = areRecords ? objects.flatMap((each) => each ?? []) : [];
+  return [...(records.length > 1 ? [listOf(records)] : []), ...blocks.flatMap(readingsOf)];
 }
 
-function recordOf(node: ReplyNode): readonly ReplyNode[] {
-  const object = node.kind === 'list' ? mergedObject(node) : node;
-  return object?.kind === 'object' ? [object] : [];
-}
-
-function haveSameFirstKey(records: readonly ReplyNode[]): boolean {
-  return records.every(({ keys }) => keys[0] === records[0]?.keys[0]);
+function objectIn(value: ReplyNode): ReplyNode | undefined {
+  return value.kind === 'list' ? mergedObject(value) : value.kind === 'object' ? value : undefined;
 }
 
 /** The first line can introduce the others, as in `Tags:` above items. */
@@ -61,8 +57,7 @@ function readingsOf(block: readonly Line[]): readonly ReplyNode[] {
 
 function readingsOfTree(value: ReplyNode): readonly ReplyNode[] {
   if (value.isScalar || value.items.length === 0) return [];
-  const other =
-    value.kind === 'list' ? (headedList(value) ?? mergedObject(value) ?? repeated(value)) : recordsOf(value);
+  const other = otherReading(value);
   const isRepeated = value.kind === 'object' && new Set(value.keys).size < value.keys.length;
   return [...(other === undefined ? [] : [other]), ...(isRepeated ? [] : [value])];
 }
@@ -194,10 +189,7 @@ function itemOf([head, ...below]: readonly Line[], nesting: number): ReplyNode {
     return treeOf([{ ...lineOf(head.whole, head.whole, false), depth: head.inner }, ...below], nesting + 1);
   if (below.length === 0) return valueOf(head.whole);
   if (firstOwner(below) !== 0) return textOf([head, ...below]);
-  if (head.whole === '') return treeOf(below, nesting + 1);
-  const value = treeOf(below, nesting + 1);
-  const object = value.kind === 'list' ? mergedObject(value) : value;
-  return object?.kind === 'object' ? new HeadedNode(withoutEmphasis(head.whole), object) : textOf([head, ...below]);
+  return head.whole === '' ? treeOf(below, nesting + 1) : textOf([head, ...below]);
 }
 
 function firstOwner(lines: readonly Line[]): number {
@@ -227,49 +219,30 @@ function blockOf(lines: readonly Line[], isFolded: boolean): string {
   return rows.join(isFolded ? ' ' : '\n');
 }
 
-/** Returns the value of lines below a key: with a second reading as records, if they can be the members of one object too. */
+/** Returns the value of the lines below a key. */
 function valueBelow(lines: readonly Line[], nesting: number): ReplyNode {
   if (lines.every(({ whole }) => whole.startsWith('|'))) {
     const table = tableValues(lines.map(({ whole }) => whole).join('\n')).at(-1);
     if (table !== undefined) return table;
   }
   const value = treeOf(lines, nesting);
-  if (value.kind === 'object') return withRecords(value, recordsOf(value));
-  if (value.kind !== 'list') return value;
-  const object = mergedObject(value);
-  const records = headedList(value) ?? (object === undefined ? repeated(value) : value);
-  return object === undefined ? (records ?? value) : withRecords(object, records);
-}
-
-function withRecords(object: ReplyNode, records: ReplyNode | undefined): ReplyNode {
-  return records === undefined ? object : new RecordsNode(object, records);
+  return otherReading(value) ?? value;
 }
 
 // --- records ---------------------------------------------------------------------------------------------------------
+
+/** Returns members with different keys as one object, and objects in a row as a list. */
+function otherReading(value: ReplyNode): ReplyNode | undefined {
+  if (value.kind === 'list') return mergedObject(value) ?? splitAtFirstKey(membersOfItems(value));
+  if (value.kind !== 'object') return undefined;
+  return listBelow(value) ?? splitAtFirstKey(membersOfNode(value));
+}
 
 /** `- Name: Ada` and `- Age: 36` are the members of one object. */
 function mergedObject(list: ReplyNode): ReplyNode | undefined {
   const members = membersOfItems(list);
   const keys = new Set(members.map(([key]) => key));
   return members.length > 0 && keys.size === members.length ? objectOf(members) : undefined;
-}
-
-/** `- Name: Ada`, `- Age: 36`, `- Name: Alan` and so on are the members of objects that begin with the same key. */
-function repeated(list: ReplyNode): ReplyNode | undefined {
-  return splitAtFirstKey(membersOfItems(list));
-}
-
-/** Returns the objects below headings or keys as a list, or the objects that begin at each repetition of the first key. */
-function recordsOf(object: ReplyNode): ReplyNode | undefined {
-  const members = membersOfNode(object);
-  if (members.length > 0 && members.every(([, item]) => item.kind === 'object')) return headed(members);
-  return splitAtFirstKey(members);
-}
-
-/** `- Ada:` and `- Alan:` are the headings of the members below them. */
-function headedList(list: ReplyNode): ReplyNode | undefined {
-  const members = membersOfItems(list);
-  return members.length > 0 && members.every(([, value]) => value.kind === 'object') ? headed(members) : undefined;
 }
 
 /** Returns the members of the items of a list; none unless each item is an object with one member. */
@@ -286,14 +259,11 @@ function splitAtFirstKey(members: readonly NodeMember[]): ReplyNode | undefined 
   return areRecords && records.length > 1 ? listOf(records.map((each) => objectOf(each))) : undefined;
 }
 
-/** Returns a list of objects below headings. Several different headings name the objects, unless they count them. */
-function headed(records: readonly NodeMember[]): ReplyNode {
-  const names = records.map(([heading]) => heading.replace(/^\d{1,4}[.):]\s+/u, '').trim());
-  const isNamed = records.length > 1 && new Set(names).size === names.length && !names.every(isCount);
-  return listOf(records.map(([, object], at) => (isNamed ? new HeadedNode(names[at] ?? '', object) : object)));
+/** Returns the objects below headings that count them (`Person 1`, `Person 2`) as a list. */
+function listBelow({ items, keys }: ReplyNode): ReplyNode | undefined {
+  return items.every((item, at) => item.kind === 'object' && numberOf(keys[at]) === at + 1) ? listOf(items) : undefined;
 }
 
-/** True for the heading `Person 2` of the second object. */
-function isCount(name: string, at: number): boolean {
-  return name === '' || Number(/\d+(?=\W*$)/u.exec(name)?.[0]) === at + 1;
+function numberOf(heading = ''): number {
+  return Number(/\d+(?=\W*$)/u.exec(heading)?.[0]);
 }

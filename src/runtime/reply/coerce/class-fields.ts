@@ -1,7 +1,6 @@
-import { HeadedNode, stringNode, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { type CoercionError } from './coercion-error.ts';
 import { foldCase, foldWords } from './folding.ts';
-import { isShaped } from './outcome.ts';
 import type { Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 
@@ -31,8 +30,6 @@ const FOLDED_PER_STEP = 2;
 
 /** The position of a spelling that two fields have in common: it belongs to neither. */
 const SHARED = -1;
-/** The index of a value that is not a member of the object. */
-const NO_INDEX = -1;
 
 /** The fields of a class, and their positions by key. */
 export class ClassFields {
@@ -86,22 +83,6 @@ export class ClassFields {
       else values.addDuplicate();
     }
     return values;
-  }
-
-  /**
-   * Takes the heading of an object as the value of its only missing required field; if it has all of these, of its first
-   * field. Returns the name of that field.
-   */
-  takeHeading(node: ReplyNode, values: FieldValues, reading: Reading): string | undefined {
-    if (!(node instanceof HeadedNode) || values.known === 0) return undefined;
-    const missing = this.shown.filter((position) => values.at(position) === undefined);
-    const required = missing.filter((position) => this.all[position]?.plan.fallback() === undefined);
-    const [position = -1] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
-    const item = stringNode(node.heading);
-    const outcome = required.length > 1 ? undefined : this.all[position]?.plan.coerce(item, reading);
-    if (outcome === undefined || !isShaped(outcome)) return undefined;
-    values.put(position, NO_INDEX, item);
-    return this.all[position]?.name;
   }
 }
 

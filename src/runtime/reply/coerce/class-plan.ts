@@ -1,6 +1,6 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing } from './nothing.ts';
-import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { TypedObject } from './fast-object.ts';
 import {
@@ -79,7 +79,7 @@ export class ClassPlan extends Plan {
   // --- values of the type --------------------------------------------------------------------------------------------
 
   protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'object' || node instanceof HeadedNode) return undefined;
+    if (node.kind !== 'object') return undefined;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node, reading);
     if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return undefined;
@@ -200,10 +200,8 @@ export class ClassPlan extends Plan {
 
   #fill(node: ReplyNode, values: FieldValues, reading: Reading): CoercionOutcome {
     const { all, shown } = this.#fields;
-    const headed = this.#fields.takeHeading(node, values, reading);
     reading.spend(shown.length);
     const writer = new ValueWriter(reading, node);
-    if (headed !== undefined) writer.flag('heading', headed);
     let errors: CoercionError[] | undefined;
     for (const position of shown) {
       const field = all[position];

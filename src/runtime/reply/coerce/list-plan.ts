@@ -2,14 +2,7 @@ import { separateScalars } from '../candidates/scan/bare-reader.ts';
 import { OPEN_BRACKET } from '../candidates/scan/characters.ts';
 import { flatten } from '../growing-text.ts';
 import { isNothing } from './nothing.ts';
-import {
-  isStripped,
-  RecordsNode,
-  REPAIR,
-  stringNode,
-  type NodeKind,
-  type ReplyNode,
-} from '../candidates/scan/reply-node.ts';
+import { isStripped, REPAIR, stringNode, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { scalarNode } from '../candidates/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
 import { TypedList } from './fast-plan.ts';
@@ -59,7 +52,7 @@ export class ListPlan extends Plan {
   }
 
   protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'list' || isStripped(node) || node instanceof RecordsNode) return undefined;
+    if (node.kind !== 'list' || isStripped(node)) return undefined;
     const element = this.#element();
     const writer = new ValueWriter(reading, node);
     const { items } = node;
@@ -73,9 +66,6 @@ export class ListPlan extends Plan {
   }
 
   protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    // Lines are records if each record matches the type of the elements.
-    const records = node instanceof RecordsNode ? this.#fromItems(node.records, reading) : undefined;
-    if (records !== undefined && isPlain(records) && !this.#element().takesText) return records;
     if (node.kind === 'list') return this.#fromList(node, reading);
     return node.kind === 'object' ? this.#fromObject(node, reading) : this.#fromScalar(node, reading);
   }

@@ -130,7 +130,6 @@ function followingOf(ahead: Ahead, from: number, string: OpenString): Following 
     case CLOSE_BRACKET:
       return isPlain(string) || closes(ahead, at, string) ? 'brackets' : 'brackets of the string';
     case COMMA:
-    case SEMICOLON:
       return afterComma(ahead, at + 1, string);
     case SLASH:
     case HASH:
@@ -180,7 +179,7 @@ function afterComma(ahead: Ahead, from: number, string: OpenString): Following {
   if (code === OPEN_BRACE || code === OPEN_BRACKET) return 'a comma and a value';
   const isNone = code < 0 || code === CLOSE_BRACE || code === CLOSE_BRACKET || code === COMMA;
   if (isNone || ((code === SLASH || code === HASH) && isComment(ahead, at, true))) return 'a comma and no member';
-  if (ahead.key(at) !== undefined || ahead.phraseKey(at) !== undefined) return 'a comma and a key';
+  if (ahead.key(at) !== undefined) return 'a comma and a key';
   if (isScalar(ahead, at)) return 'a comma and a value';
   // An item without quotes, or one without its opening quote.
   if (string.place === 'item' && isPlain(string) && !string.endsInDigit) return 'a comma and a value';
@@ -214,7 +213,7 @@ function withoutComma(ahead: Ahead, from: number, at: number, string: OpenString
     if (at === from && string.place === 'key') return 'words and a quote';
     if (string.place === 'value' && ahead.key(at) !== undefined) return 'a key';
     if (string.place === 'key') return 'a string';
-    const isSeparate = at > from && opensString(ahead, at + 1);
+    const isSeparate = at > from;
     if (isSeparate && string.place === 'item' && isPlain(string)) return 'a string';
     const isPart = isNewLine || isSeparate;
     return isPart && isWholePart(ahead, at, string)

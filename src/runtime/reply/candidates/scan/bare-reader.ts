@@ -8,7 +8,6 @@ import {
   COMMA,
   DOT,
   DOUBLE_QUOTE,
-  HASH,
   isDigit,
   isSpace,
   isWordCharacter,
@@ -18,11 +17,9 @@ import {
   OPEN_BRACKET,
   OPEN_PAREN,
   PLUS,
-  SEMICOLON,
   SINGLE_QUOTE,
   skipBlanks,
   skipSpace,
-  SLASH,
 } from './characters.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 
@@ -108,7 +105,7 @@ export class BareReader {
       if (verdict === 'no') continue;
       this.#take(node, start, at);
       if (verdict === 'wait') return false;
-      if ((this.#quotes === 1 && code === DOUBLE_QUOTE) || code === SINGLE_QUOTE) this.#settleString(node);
+      if (this.#quotes === 1 && code === DOUBLE_QUOTE) this.#settleString(node);
       else settleBareToken(node);
       this.#node = undefined;
       return true;
@@ -163,15 +160,8 @@ export class BareReader {
         return 'no';
       case LINE_FEED:
         return this.#lineEnds(at);
-      case SLASH:
-      case HASH:
-        return isSpace(before) ? this.#commentEnds(at, code) : 'no';
-      case SEMICOLON:
-        return this.#isScalarTo(at) ? 'yes' : 'no';
       case DOUBLE_QUOTE:
         return this.#quoteEnds(at, before);
-      case SINGLE_QUOTE:
-        return this.#singleQuoteEnds(at, before);
       default:
         if (isSpace(code)) this.#spaced = true;
         return 'no';
@@ -196,13 +186,6 @@ export class BareReader {
     return ahead.answer(!isWordCharacter(code) || this.#isScalarTo(at));
   }
 
-  /** A `#` opens a comment only after a number or a word of JSON: anywhere else, it belongs to a text. */
-  #commentEnds(at: number, code: number): Verdict {
-    const ahead = this.#ahead(at);
-    const next = ahead.code(at + 1);
-    return ahead.answer(code === HASH ? isSpace(next) && this.#isScalarTo(at) : next === SLASH || next === 42);
-  }
-
   /** True if the token up to `at` is a number or a word of JSON. */
   #isScalarTo(at: number): boolean {
     const { text, at: start } = this.#cursor;
@@ -217,15 +200,6 @@ export class BareReader {
     const ends = this.#quotes === 0 && this.#closingQuote(ahead, at + 1);
     if (!ahead.isShort) this.#quotes += 1;
     return ahead.answer(ends);
-  }
-
-  /** The only single quote of a token ends a string whose opening quote is missing, as a double quote does. */
-  #singleQuoteEnds(at: number, before: number): Verdict {
-    const { text, at: start } = this.#cursor;
-    if (!isWordCharacter(before)) return 'no';
-    if (this.#node?.text.includes("'") === true || text.slice(start, at).includes("'")) return 'no';
-    const ahead = this.#ahead(at);
-    return ahead.answer(this.#closingQuote(ahead, at + 1));
   }
 
   /** Does the quote before `from`, the only one in its token, close a string? Only if a delimiter and a member follow. */

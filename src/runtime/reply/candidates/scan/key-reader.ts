@@ -10,7 +10,6 @@ import {
   isSpace,
   isWordCharacter,
   LINE_FEED,
-  OPEN_BRACE,
   RIGHT_QUOTE,
   skipSpace,
 } from './characters.ts';
@@ -103,7 +102,6 @@ export class KeyReader {
       const code = text.charCodeAt(at);
       if (isWordCharacter(code)) continue;
       if (code === COLON || (code === EQUALS && (at > start || this.key !== ''))) return this.#end(at, 'colon');
-      if (code === OPEN_BRACE) return this.#end(at, 'value');
       if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#end(at, 'dropped');
       if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#endAtQuote(at);
     }

@@ -191,35 +191,6 @@ export function stringNode(text: string): ReplyNode {
   return node;
 }
 
-/** An object below a heading that names it, as text without JSON writes records. */
-export class HeadedNode extends ReplyNode {
-  readonly heading: string;
-
-  constructor(heading: string, object: ReplyNode) {
-    super('object');
-    this.heading = heading;
-    this.complete = true;
-    for (const [at, item] of object.items.entries()) this.put(object.keys[at] ?? '', item);
-  }
-}
-
-/** Lines below a key with a second reading: as a list of records. */
-export class RecordsNode extends ReplyNode {
-  readonly records: ReplyNode;
-
-  constructor(value: ReplyNode, records: ReplyNode) {
-    super(value.kind);
-    this.records = records;
-    this.complete = true;
-    this.text = value.text;
-    this.plain = value.plain;
-    for (const [at, item] of value.items.entries()) {
-      if (value.kind === 'list') this.add(item);
-      else this.put(value.keys[at] ?? '', item);
-    }
-  }
-}
-
 /** Returns the JSON text of a string node. */
 export function quoteText(node: ReplyNode): string {
   return node.plain ? `"${node.text}"` : JSON.stringify(node.text);

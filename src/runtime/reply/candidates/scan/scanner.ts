@@ -19,7 +19,6 @@ import {
   OPEN_BRACE,
   OPEN_BRACKET,
   OPEN_PAREN,
-  SEMICOLON,
   SLASH,
   isSpace,
   MINUS,
@@ -195,9 +194,6 @@ export class Scanner<T> implements ValueSource<T> {
       case COMMA:
         this.#cursor.at += 1;
         return this.#readMember(true);
-      case SEMICOLON:
-        this.#skip(REPAIR.comma);
-        return this.#readMember(true);
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
         return this.#closeContainer(code);
@@ -215,7 +211,7 @@ export class Scanner<T> implements ValueSource<T> {
         return true;
       default:
         if (this.#cursor.isAtEnd) return true;
-        return (code === COLON || code === EQUALS) && !this.#inObject ? this.#endListAtKey() : this.#readOther(code);
+        return code === COLON && !this.#inObject ? this.#endListAtKey() : this.#readOther(code);
     }
   }
 
@@ -248,7 +244,7 @@ export class Scanner<T> implements ValueSource<T> {
     return ahead.answer(next > end && isWordCharacter(ahead.code(next)));
   }
 
-  /** Handles a colon or `=>` after a string in a list: the string is a key of an object whose brackets are missing or wrong. */
+  /** Handles a colon after a string in a list: the string is a key of an object whose brackets are missing or wrong. */
   #endListAtKey(): boolean {
     this.#sink.addRepair(REPAIR.brackets);
     this.#inObject = this.#sink.itemToKey();
@@ -279,10 +275,7 @@ export class Scanner<T> implements ValueSource<T> {
       case OPEN_BRACKET:
         return this.#readItemForKey(code);
       case COMMA:
-      case SEMICOLON:
         return this.#skip(REPAIR.comma);
-      case COLON:
-        return this.#skip(REPAIR.unquotedKey); // A symbol of Ruby.
       case SLASH:
         return this.#skipSlash();
       case HASH:

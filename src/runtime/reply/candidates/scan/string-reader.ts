@@ -238,14 +238,11 @@ export class StringReader {
     return { place: this.#place, closers: this.#closers, quotes: this.#quotes, brackets: this.#brackets, endsInDigit };
   }
 
-  /** A string without its closing quote ends with its line, if that ends in a comma and the next one begins a member. */
+  /** A string without its closing quote ends with its line if only brackets follow. */
   #readLineEnd(node: ReplyNode): boolean {
     const { text, at, isLast } = this.#cursor;
     const ahead = new Ahead(text, at, isLast);
-    const next = ahead.skipSpace(at);
-    const isQuote = this.#endsInComma && this.#closers.includes(text.charAt(next));
-    const string = this.#string;
-    const ends = isQuote ? opensNext(ahead, next, string) : onlyBracketsFollow(ahead, next, string);
+    const ends = onlyBracketsFollow(ahead, ahead.skipSpace(at), this.#string);
     if (ahead.isShort) return false;
     if (ends) return this.#endBeforeComma(node);
     this.#take(node, at, at + 1);

@@ -12,17 +12,24 @@ import {
 } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
-import { optionViolation, toClientOptions, type ClientOptions } from './client-options.ts';
-import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
+import {
+  optionViolation,
+  toClientOptions,
+  type ClientOptions,
+  type ClientSource,
+  readVariable,
+  resolveOptions,
+  type CallEnvironment,
+  type VariableRead,
+} from './client-options.ts';
 import { missingVariable, CredentialRule, hidesPath, ownUrl, DeclaredHosts } from './credential-rule.ts';
-import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './environment.ts';
 import type { ModelClient } from './model-client.ts';
-import { createOfflineClient, offlinePrompt } from './providers/offline.ts';
+import { createOfflineClient, offlinePrompt, type OfflineAnswers } from './providers/offline.ts';
 import { HTTP_PROVIDERS, responseFormat } from './providers/providers.ts';
 import { isCredentialName, credentialsIn } from '../../base/credentials.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { pricesOf } from '../../schema/price-list.ts';
+import { pricesOf, type PriceList } from '../../schema/price-list.ts';
 import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
 import { structureOf } from '../../schema/structured-output.ts';
 import { hostRefusal, type AddressGuard } from './http/address-guard.ts';
@@ -31,8 +38,27 @@ import { httpModelClient, type WireProtocol } from './http-model-client.ts';
 import type { HttpProvider, ModelLimits, ProviderAccess, SecretGroup } from './providers/provider.ts';
 import type { ClientType, OptionEntry, OptionValue } from '../../schema/client.ts';
 import { indexDefinitions, type Program } from '../../schema/program.ts';
-import { cloudMachine } from './providers/cloud-credential.ts';
+import { cloudMachine, type CloudMachine } from './providers/cloud-credential.ts';
 import { clientsOfFiles, Planner, singlePlans } from './strategies/client-plan.ts';
+
+export interface ClientServices {
+  readonly pools: ConnectionPools;
+  readonly declaredHosts: DeclaredHosts;
+  readonly offline: OfflineAnswers;
+  /** Called with each secret of the server that becomes known while it serves, so that no log or error shows it. */
+  readonly hide?: ((secret: string) => void) | undefined;
+  /** For clients that state no prices. */
+  readonly prices?: PriceList | undefined;
+  /** The cloud on whose machine the server runs, if any. */
+  readonly machine?: CloudMachine | undefined;
+}
+
+/** The origin of the calls of a client. */
+export interface ClientRequester {
+  readonly environment: CallEnvironment;
+  /** Private and loopback addresses are allowed in URLs that the request decides. */
+  readonly privateUrls: boolean;
+}
 
 export interface CreatedClient {
   readonly client: ModelClient;

@@ -4,7 +4,7 @@ import type { Failure } from '../../schema/failure.ts';
 import type { OptionTable } from '../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
-import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './environment.ts';
+import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './client-options.ts';
 import { hostRefusal } from './http/address-guard.ts';
 import type { MissingSecret } from './providers/provider.ts';
 

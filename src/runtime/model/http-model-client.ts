@@ -8,11 +8,10 @@ import { attemptFailure, clientFailure, finalFailure, type AttemptFailure } from
 import type { ConnectionPools, Destination } from './http/connection-pools.ts';
 import { MediaBudget, fetchMedia, inlineMedia, needsInlining, type MediaHandling } from './inline-media.ts';
 import { HttpExchange, type ExchangeListener, BodyBuffer } from './http/http-exchange.ts';
-import type { HttpCall, ResponseHeaders } from './http/origin-pool.ts';
-import { errorText, type UpstreamFailure } from './http/upstream-failure.ts';
+import { type HttpCall, type ResponseHeaders, errorText, type UpstreamFailure } from './http/origin-pool.ts';
 import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
 import { readWhole, tooLargeToParse, type Expected, type ModelReply, type ReplyFormat } from './wire/reply-format.ts';
-import { ReplyStream } from './wire/reply-stream.ts';
+import { WireStream } from './wire/wire-stream.ts';
 import { SseReader, type EventListener, type FrameReader } from './http/sse-reader.ts';
 
 /** The part of an HTTP client that differs between providers. */
@@ -337,7 +336,7 @@ class ReplyDecoder {
   /** The body of a reply that is not streamed. */
   #body: BodyBuffer | undefined;
   #frames: FrameReader | undefined;
-  #stream: ReplyStream | undefined;
+  #stream: WireStream | undefined;
   #text = '';
   #reasoning = '';
   /** The response states where its body ends; without that, a cut looks like an end. */
@@ -413,7 +412,7 @@ class ReplyDecoder {
 
   #openStream(): void {
     const { format } = this.#expected;
-    const stream = new ReplyStream(format, this.#expected);
+    const stream = new WireStream(format, this.#expected);
     const listener: EventListener = (source, start, end) => stream.event(source, start, end);
     this.#stream = stream;
     this.#frames =

@@ -4,7 +4,7 @@ import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
 import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { readWhole } from '../../../src/runtime/model/wire/reply-format.ts';
 import { assertProperty } from '../../support/assert-property.ts';
-import { ReplyStream } from '../../../src/runtime/model/wire/reply-stream.ts';
+import { WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
 
 interface Delta {
   readonly content?: string | null;
@@ -13,7 +13,7 @@ interface Delta {
 
 /** The text and the reasoning that a stream has after these chunks of its body. */
 function read(chunks: readonly string[], wantsReasoning: boolean): { text: string; reasoning: string } {
-  const reply = new ReplyStream(openAiChatFormat, { wantsReasoning });
+  const reply = new WireStream(openAiChatFormat, { wantsReasoning });
   const reader = new SseReader(
     (source, start, end) => reply.event(source, start, end),
     (source, start, gap) => reply.run(source, start, gap),
@@ -91,7 +91,7 @@ test('the reasoning that an open model sends through the Responses API is read t
   const output = [{ type: 'reasoning', summary: [], content }, message];
   const whole = readWhole(openAiResponsesFormat, JSON.stringify({ output }), { wantsReasoning: true });
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'One.\n\nTwo.' } });
-  const stream = new ReplyStream(openAiResponsesFormat, { wantsReasoning: true });
+  const stream = new WireStream(openAiResponsesFormat, { wantsReasoning: true });
   for (const [index, { text }] of content.entries()) {
     const delta = { type: 'response.reasoning_text.delta', output_index: 0, content_index: index, delta: text };
     const data = JSON.stringify(delta);

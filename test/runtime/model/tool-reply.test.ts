@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { anthropicFormat } from '../../../src/runtime/model/providers/anthropic.ts';
 import { bedrockFormat } from '../../../src/runtime/model/providers/aws-bedrock.ts';
 import { readWhole, type ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
-import { ReplyStream } from '../../../src/runtime/model/wire/reply-stream.ts';
+import { WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
 
 const INPUT = '{"b": 9007199254740993, "1": 1.0, "text": "\\u0041 } ]"}';
 
@@ -13,7 +13,7 @@ function textOf(format: ReplyFormat, body: string): string | undefined {
 
 /** The part of the reply after each of the events. */
 function deltasOf(format: ReplyFormat, events: readonly object[]): readonly string[] {
-  const stream = new ReplyStream(format, { asTool: true });
+  const stream = new WireStream(format, { asTool: true });
   return events.map((each) => {
     const event = JSON.stringify(each);
     stream.event(event, 0, event.length);
@@ -25,8 +25,11 @@ function streamedText(format: ReplyFormat, events: readonly object[]): string {
   return deltasOf(format, events).join('');
 }
 
-const text = (delta: string): object => ({ type: 'content_block_delta', delta: { type: 'text_delta', text: delta } });
-const input = (delta: string): object => ({
+const textOfModel = (delta: string): object => ({
+  type: 'content_block_delta',
+  delta: { type: 'text_delta', text: delta },
+});
+const inputOf = (delta: string): object => ({
   type: 'content_block_delta',
   delta: { type: 'input_json_delta', partial_json: delta },
 });
@@ -37,17 +40,21 @@ const STOP = { type: 'message_stop' };
 test.each<[string, readonly object[], readonly string[]]>([
   [
     'the input of the tool, without the words around it',
-    [text('I call '), TOOL, input(''), input('{"a'), input('":1}'), text('Done.'), END],
+    [textOfModel('I call '), TOOL, inputOf(''), inputOf('{"a'), inputOf('":1}'), textOfModel('Done.'), END],
     ['', '', '', '{"a', '":1}', '', ''],
   ],
-  ['the text if the model calls no tool', [text('I will '), text('not.'), END, STOP], ['', '', 'I will not.', '']],
-  ['an empty object if the tool gets no input', [TOOL, input(''), END, STOP], ['', '', '{}', '']],
+  [
+    'the text if the model calls no tool',
+    [textOfModel('I will '), textOfModel('not.'), END, STOP],
+    ['', '', 'I will not.', ''],
+  ],
+  ['an empty object if the tool gets no input', [TOOL, inputOf(''), END, STOP], ['', '', '{}', '']],
 ])('a streamed reply is %s', (_, events, deltas) => {
   expect(deltasOf(anthropicFormat, events)).toEqual(deltas);
 });
 
 test('a stream holds back only so much text', () => {
-  const part = text('x'.repeat(10_000));
+  const part = textOfModel('x'.repeat(10_000));
   const lengths = deltasOf(anthropicFormat, [part, part, part, END]).map((delta) => delta.length);
   expect(lengths).toEqual([0, 20_000, 10_000, 0]);
 });

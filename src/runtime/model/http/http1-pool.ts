@@ -12,11 +12,10 @@ import {
   type ResponseListener,
   type SentRequest,
   type ConnectionCounts,
+  connectionFailure,
 } from './origin-pool.ts';
-import { ConnectionAttempts } from './connection-attempts.ts';
-import type { Connector } from './connector.ts';
+import { ConnectionAttempts, type Connector } from './connector.ts';
 import { ReadClock } from './exchange-clock.ts';
-import { connectionFailure } from './upstream-failure.ts';
 
 /** The sockets of a pool: those that are open, and those that are about to be. */
 interface PoolSockets {

@@ -8,7 +8,7 @@ import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';
 import { DEFAULT_LIFE_MS, RenewedCredential, type Lease, type CloudMachine } from './cloud-credential.ts';
 import { parseJson, stringAt } from '../../../base/json.ts';
-import { askService } from '../http/ask-service.ts';
+import { askService } from '../http/http-exchange.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 
 /** The options of a client about its credentials. */

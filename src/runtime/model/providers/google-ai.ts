@@ -14,7 +14,7 @@ import {
   withMetadata,
   type HttpProvider,
 } from './provider.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
   knownTokens,
   malformed,

@@ -23,7 +23,7 @@ import {
 } from './provider.ts';
 import { withCredential, RenewedCredential, type Lease } from './cloud-credential.ts';
 import { countAt, parseJson, stringAt, type JsonObject } from '../../../base/json.ts';
-import { askService, type ServiceRequest } from '../http/ask-service.ts';
+import { askService, type ServiceRequest } from '../http/http-exchange.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import { credentialsIn } from '../../../base/credentials.ts';
 

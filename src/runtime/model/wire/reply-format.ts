@@ -2,7 +2,7 @@ import { countAt, isJsonObject, listAt, parseJson, stringAt } from '../../../bas
 import { err, ok, type Result } from '../../../base/result.ts';
 import { excessOfJson, rawValueAt } from '../../../base/json-text.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
 
 /** A provider's reply, in one shape for all providers. */
 export interface ModelReply {

@@ -1,5 +1,5 @@
 import { isJsonObject, parseJson } from '../../../base/json.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
   addDetails,
   BETWEEN_PARTS,
@@ -18,7 +18,7 @@ import {
  * Reads one streamed reply, whose events are JSON objects in every format. Events that differ only in their delta of text are
  * read without being parsed.
  */
-export class ReplyStream {
+export class WireStream {
   readonly #format: ReplyFormat;
   readonly #wantsReasoning: boolean;
   readonly #tool: ToolReply | undefined;

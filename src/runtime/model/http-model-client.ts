@@ -51,7 +51,14 @@ interface HttpClientParts extends Omit<ModelClient, 'ask' | 'origin'> {
 export function httpModelClient(parts: HttpClientParts): ModelClient {
   const { name, provider, model, prompt, finishReasons, structured, prices, coolDownMs, destination } = parts;
   return {
-    ...{ name, provider, model, prompt, finishReasons, structured, prices, coolDownMs },
+    name,
+    provider,
+    model,
+    prompt,
+    finishReasons,
+    structured,
+    prices,
+    coolDownMs,
     origin: destination.origin,
     ask(request, listener) {
       const attempt = new HttpAttempt(parts, request, listener);

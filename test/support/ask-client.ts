@@ -1,7 +1,6 @@
 import { type JsonValue, isJsonObject } from '../../src/base/json.ts';
 import type { Result } from '../../src/base/result.ts';
-import { createModelClient } from '../../src/runtime/model/create-model-client.ts';
-import type { ClientServices } from '../../src/runtime/model/client-source.ts';
+import { createModelClient, type ClientServices } from '../../src/runtime/model/create-model-client.ts';
 import { DeclaredHosts } from '../../src/runtime/model/credential-rule.ts';
 import type { ModelReply } from '../../src/runtime/model/wire/reply-format.ts';
 import { ConnectionPools } from '../../src/runtime/model/http/connection-pools.ts';

@@ -7,7 +7,7 @@ import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prom
 import { FunctionReplies } from './function-replies.ts';
 import type { CompileCondition } from '../../schema/compile-condition.ts';
 import { compileChargedCondition } from '../prompt/compile-condition.ts';
-import { TemplateFault } from '../prompt/template-fault.ts';
+import { TemplateFault } from '../prompt/values/work.ts';
 import { spend } from '../reply/coerce/step-budget.ts';
 
 /** The types that calls of one function use. */

@@ -3,8 +3,14 @@ import type { ClientType } from '../../schema/client.ts';
 import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
-import type { ClientRequester, ClientServices, ClientSource } from '../model/client-source.ts';
-import { createModelClient, createPromptClient, type CreatedClient } from '../model/create-model-client.ts';
+import type { ClientSource } from '../model/client-options.ts';
+import {
+  createModelClient,
+  createPromptClient,
+  type ClientRequester,
+  type ClientServices,
+  type CreatedClient,
+} from '../model/create-model-client.ts';
 import type { ClientCatalogue } from '../model/strategies/client-plan.ts';
 import type { CallOptions } from './call-options.ts';
 import type { JsonValue } from '../../base/json.ts';

@@ -3,7 +3,7 @@ import { InternalError } from '../../base/invariant.ts';
 import { err, type Result } from '../../base/result.ts';
 import { indexDefinitions, type Program } from '../../schema/program.ts';
 import { showsState } from '../../schema/type-graph.ts';
-import type { ClientSource } from '../model/client-source.ts';
+import { type ClientSource, readVariable, resolveOptions, type CallEnvironment } from '../model/client-options.ts';
 import { DeclaredHosts } from '../model/credential-rule.ts';
 import { ConnectionPools } from '../model/http/connection-pools.ts';
 import { cloudMachine } from '../model/providers/cloud-credential.ts';
@@ -44,7 +44,6 @@ import { StreamReader, WholeReader } from './reply-reader.ts';
 import { isCredentialName } from '../../base/credentials.ts';
 import { canonicalJson, compareText } from '../../base/json.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
-import { readVariable, resolveOptions, type CallEnvironment } from '../model/environment.ts';
 
 /** Creates the runtime of a program. It keeps connections to providers until `close`. */
 export function createRuntime(program: Program, options: RuntimeOptions): FunctionRuntime {

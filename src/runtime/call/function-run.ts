@@ -9,7 +9,7 @@ import {
   uncreatedClientFailure,
   UNDECIDED,
 } from '../model/attempt-failure.ts';
-import type { ClientSource } from '../model/client-source.ts';
+import type { ClientSource } from '../model/client-options.ts';
 import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import type { CoolingClients } from '../model/strategies/strategy-members.ts';

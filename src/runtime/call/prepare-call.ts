@@ -2,7 +2,8 @@ import { isJsonObject, isOptionsKey } from '../../base/json.ts';
 import { type Result, err, ok } from '../../base/result.ts';
 import { didYouMean, nearestNames } from '../../base/suggestion.ts';
 import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
-import type { ClientRequester, ClientSource } from '../model/client-source.ts';
+import type { ClientSource } from '../model/client-options.ts';
+import type { ClientRequester } from '../model/create-model-client.ts';
 import {
   clientsAsked,
   isOfRequest,

@@ -6,7 +6,7 @@ import type { ClientFailure, Failure } from '../../schema/failure.ts';
 import type { InvalidReply } from '../../schema/message.ts';
 import { DEFAULT_COOL_DOWN_MS } from '../../schema/providers/common-options.ts';
 import type { Violation } from '../../schema/violation.ts';
-import type { UpstreamFailure } from './http/upstream-failure.ts';
+import type { UpstreamFailure } from './http/origin-pool.ts';
 import { errorBodyText } from './wire/reply-format.ts';
 
 /** A failed attempt at one client, or a failed list of attempts: the failure for the caller and the facts for a retry policy. */

@@ -5,6 +5,7 @@ import type { MediaUrls } from '../../schema/providers/provider-description.ts';
 import type { StructuredForm } from '../../schema/providers/structured-output.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { ExchangeLimits } from './http/exchange-clock.ts';
+import { type ClientType, resolveValue, type OptionEntry } from '../../schema/client.ts';
 
 type CommonValues = OptionValues<typeof COMMON_OPTIONS>;
 
@@ -100,4 +101,56 @@ export function optionViolation({ path, message }: Pick<OptionViolation, 'path' 
 
 function pathText(path: OptionPath): string {
   return path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+}
+
+/** A client's definition and its origin: svc trusts the files with the server's keys, but not a request. */
+export interface ClientSource {
+  readonly definition: ClientType;
+  readonly from: 'files' | 'request';
+}
+
+/** Variables by name: the server's, and above them those of one request (null removes one). */
+export interface CallEnvironment {
+  readonly server: Readonly<Record<string, string | undefined>>;
+  readonly request?: ReadonlyMap<string, string | null>;
+}
+
+interface ResolvedOptions {
+  readonly values: ReadonlyMap<string, JsonValue>;
+  /** Each variable that was read, with the option that it is part of. */
+  readonly reads: readonly VariableRead[];
+}
+
+export interface VariableRead {
+  readonly option: string;
+  readonly variable: string;
+  /** Undefined: it is not set. */
+  readonly value: string | undefined;
+  readonly source: 'server' | 'request';
+}
+
+/** Replaces `env.X` by the values of variables, and records where each value came from. */
+export function resolveOptions(options: readonly OptionEntry[], environment: CallEnvironment): ResolvedOptions {
+  const reads: VariableRead[] = [];
+  const values = new Map<string, JsonValue>();
+  for (const { key, value } of options) {
+    values.set(
+      key,
+      resolveValue(value, (variable) => {
+        const read = readVariable(environment, variable, key);
+        reads.push(read);
+        return read.value ?? '';
+      }),
+    );
+  }
+  return { values, reads };
+}
+
+/** Reads one variable. Empty counts as unset, because an empty key or URL is never intended. */
+export function readVariable(environment: CallEnvironment, variable: string, option = ''): VariableRead {
+  const own = environment.request?.get(variable);
+  if (own !== undefined)
+    return { option, variable, value: own === '' ? undefined : (own ?? undefined), source: 'request' };
+  const server = Object.hasOwn(environment.server, variable) ? environment.server[variable] : undefined;
+  return { option, variable, value: server === '' ? undefined : server, source: 'server' };
 }

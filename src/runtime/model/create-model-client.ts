@@ -12,27 +12,53 @@ import {
 } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
-import { optionViolation, toClientOptions, type ClientOptions } from './client-options.ts';
-import type { ClientRequester, ClientServices, ClientSource } from './client-source.ts';
+import {
+  optionViolation,
+  toClientOptions,
+  type ClientOptions,
+  type ClientSource,
+  readVariable,
+  resolveOptions,
+  type CallEnvironment,
+  type VariableRead,
+} from './client-options.ts';
 import { missingVariable, CredentialRule, hidesPath, ownUrl, DeclaredHosts } from './credential-rule.ts';
-import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './environment.ts';
 import type { ModelClient } from './model-client.ts';
-import { createOfflineClient, offlinePrompt } from './providers/offline.ts';
+import { createOfflineClient, offlinePrompt, type OfflineAnswers } from './providers/offline.ts';
 import { HTTP_PROVIDERS, responseFormat } from './providers/providers.ts';
 import { isCredentialName, credentialsIn } from '../../base/credentials.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { pricesOf } from '../../schema/price-list.ts';
+import { pricesOf, type PriceList } from '../../schema/price-list.ts';
 import type { COMMON_OPTIONS } from '../../schema/providers/common-options.ts';
 import { structureOf } from '../../schema/structured-output.ts';
 import { hostRefusal, type AddressGuard } from './http/address-guard.ts';
 import { type Destination, ConnectionPools } from './http/connection-pools.ts';
-import { HttpModelClient, type WireProtocol } from './http-model-client.ts';
-import type { Connection, HttpProvider, ProviderAccess, SecretGroup } from './providers/provider.ts';
+import { httpModelClient, type WireProtocol } from './http-model-client.ts';
+import type { HttpProvider, ModelLimits, ProviderAccess, SecretGroup } from './providers/provider.ts';
 import type { ClientType, OptionEntry, OptionValue } from '../../schema/client.ts';
 import { indexDefinitions, type Program } from '../../schema/program.ts';
-import { cloudMachine } from './providers/cloud-credential.ts';
+import { cloudMachine, type CloudMachine } from './providers/cloud-credential.ts';
 import { clientsOfFiles, Planner, singlePlans } from './strategies/client-plan.ts';
+
+export interface ClientServices {
+  readonly pools: ConnectionPools;
+  readonly declaredHosts: DeclaredHosts;
+  readonly offline: OfflineAnswers;
+  /** Called with each secret of the server that becomes known while it serves, so that no log or error shows it. */
+  readonly hide?: ((secret: string) => void) | undefined;
+  /** For clients that state no prices. */
+  readonly prices?: PriceList | undefined;
+  /** The cloud on whose machine the server runs, if any. */
+  readonly machine?: CloudMachine | undefined;
+}
+
+/** The origin of the calls of a client. */
+export interface ClientRequester {
+  readonly environment: CallEnvironment;
+  /** Private and loopback addresses are allowed in URLs that the request decides. */
+  readonly privateUrls: boolean;
+}
 
 export interface CreatedClient {
   readonly client: ModelClient;
@@ -46,12 +72,13 @@ export function createModelClient(
   requester: ClientRequester,
   services: ClientServices,
 ): Result<CreatedClient, Failure> {
-  const { name, provider: providerName, options } = source.definition;
-  const { values, reads } = resolveOptions(options, requester.environment);
+  const { name, provider: providerName, options: given } = source.definition;
+  const { environment } = requester;
+  const { values, reads } = resolveOptions(given, environment);
   const unset = reads.find((each) => each.value === undefined);
   if (unset !== undefined) return err(missingVariable(name, unset.variable));
   const description = PROVIDER_DESCRIPTIONS[providerName];
-  const read = readOptions(description, values, (variable) => readVariable(requester.environment, variable).value);
+  const read = readOptions(description, values, (variable) => readVariable(environment, variable).value);
   if (read.violations.length > 0) return err(invalidClientOptions(name, read.violations.map(optionViolation)));
   const variables = reads.map(({ variable }) => variable);
   if (providerName === 'offline') {
@@ -61,72 +88,62 @@ export function createModelClient(
   const { http } = description;
   const provider = HTTP_PROVIDERS[providerName];
   invariant(provider !== undefined && http !== undefined, 'a strategy has no client of its own');
-  const created = createHttpClient({
-    source,
-    requester,
-    services,
-    description,
-    http,
-    provider,
-    read,
-    variables: reads,
+  const described = { source, description, http, provider, read, variables: reads, options: optionsOf(http, read) };
+  const located = locate({ ...described, requester, services });
+  if (!located.ok) return located;
+  const credentials = findCredentials(located.value);
+  if (!credentials.ok) return credentials;
+  return ok({
+    client: clientOf(located.value, credentials.value),
+    variables: [...variables, ...variablesOf(http)],
   });
-  return created.ok ? ok({ client: created.value, variables: [...variables, ...variablesOf(http)] }) : created;
 }
 
 /**
  * Describes a client to prompts even if it cannot be created because a variable is missing: options that read unset variables
  * count as absent.
  */
-export function createPromptClient(source: ClientSource, requester: ClientRequester): Result<PromptClient, Failure> {
-  const { name, provider: providerName, options } = source.definition;
-  const { values, reads } = resolveOptions(options, requester.environment);
+export function createPromptClient(
+  source: ClientSource,
+  { environment }: Pick<ClientRequester, 'environment'>,
+): Result<PromptClient, Failure> {
+  const { name, provider: providerName, options: given } = source.definition;
+  const { values, reads } = resolveOptions(given, environment);
   const unset = new Set(reads.filter(({ value }) => value === undefined).map(({ option }) => option));
   const known = new Map([...values].filter(([key]) => !unset.has(key)));
   const description = PROVIDER_DESCRIPTIONS[providerName];
-  const read = readOptions(description, known, (variable) => readVariable(requester.environment, variable).value);
+  const read = readOptions(description, known, (variable) => readVariable(environment, variable).value);
   const violations = read.violations.filter(({ kind }) => kind !== 'missing');
   if (violations.length > 0) return err(invalidClientOptions(name, violations.map(optionViolation)));
   const { http } = description;
   const provider = HTTP_PROVIDERS[providerName];
   if (http === undefined || provider === undefined) return ok(offlinePrompt(name));
-  return ok(promptClientOf({ source, description, http, provider, read, variables: reads }));
+  const options = optionsOf(http, read);
+  return ok(promptClient({ source, description, http, provider, read, variables: reads, options }));
 }
 
-interface HttpClientRequest {
+/** A client whose options are known. */
+interface DescribedClient {
   readonly source: ClientSource;
-  readonly requester: ClientRequester;
-  readonly services: ClientServices;
   readonly description: ProviderDescription;
   readonly http: HttpFacts;
   readonly provider: HttpProvider;
   /** The options, without violations, and the variables that they read. */
   readonly read: ReadOptions;
   readonly variables: readonly VariableRead[];
+  readonly options: ClientOptions;
 }
 
-/** A client whose options are known. */
-interface DescribedClient extends Omit<HttpClientRequest, 'requester' | 'services'> {
-  readonly options: ClientOptions;
-  readonly connection: Connection;
+interface RequestedClient extends DescribedClient {
+  readonly requester: ClientRequester;
+  readonly services: ClientServices;
 }
 
 /** A client whose address is known. */
-interface LocatedClient extends DescribedClient, HttpClientRequest {
+interface LocatedClient extends RequestedClient {
   readonly destination: Destination;
   readonly url: string;
   readonly place: Place;
-}
-
-/** The client as prompts see it: it needs neither an address nor credentials. */
-function promptClientOf(client: Omit<HttpClientRequest, 'requester' | 'services'>): PromptClient {
-  const { provider, read } = client;
-  const options = optionsOf(client);
-  return promptClient({
-    ...client,
-    options,
-    connection: provider.connect({ options, values: read.values, url: '', format: undefined }),
-  });
 }
 
 interface Credentials {
@@ -134,27 +151,22 @@ interface Credentials {
   readonly redactor: Redactor;
 }
 
-/** Creates a client that svc reaches over HTTP: finds its address, then the credentials that it can send there. */
-function createHttpClient(request: HttpClientRequest): Result<ModelClient, Failure> {
-  const { http, provider, read, source } = request;
+function locate(client: RequestedClient): Result<LocatedClient, Failure> {
+  const { http, read, source, options } = client;
   const url = http.url(read.values);
   const { origin, hostname } = new URL(url);
-  const place = placeOf(request, url);
-  const guard = guardFor(request, url, place);
+  const place = placeOf(client, url);
+  const guard = guardFor(client, url, place);
   const refused = hostRefusal(hostname, guard);
   if (refused !== undefined) {
     return err(invalidClientOptions(source.definition.name, [{ path: 'options.base_url', message: refused }]));
   }
-  const options = optionsOf(request);
-  const connection = provider.connect({ options, values: read.values, url, format: responseFormat(options) });
   const { httpVersion } = options;
   const destination = { origin, guard, ...(httpVersion === 'auto' ? {} : { version: httpVersion }) };
-  const located = { ...request, url, place, options, connection, destination };
-  const credentials = findCredentials(located);
-  return credentials.ok ? ok(clientOf(located, credentials.value)) : credentials;
+  return ok({ ...client, url, place, destination });
 }
 
-function optionsOf({ http, read }: Pick<HttpClientRequest, 'http' | 'read'>): ClientOptions {
+function optionsOf(http: HttpFacts, read: ReadOptions): ClientOptions {
   const structure = structureOf(http, read);
   const form = structure.kind === 'form' ? structure.form : undefined;
   // All HTTP providers have the common options.
@@ -164,7 +176,7 @@ function optionsOf({ http, read }: Pick<HttpClientRequest, 'http' | 'read'>): Cl
 /** The place of a client's URL, compared with the one that the server's own values give. */
 type Place = 'own' | 'own origin' | 'elsewhere';
 
-function placeOf({ source, requester }: HttpClientRequest, url: string): Place {
+function placeOf({ source, requester }: RequestedClient, url: string): Place {
   if (source.from === 'request') return 'elsewhere';
   const { server, request } = requester.environment;
   if (request === undefined || request.size === 0) return 'own';
@@ -175,14 +187,14 @@ function placeOf({ source, requester }: HttpClientRequest, url: string): Place {
 }
 
 /** A host that the files declare can be private, and then only the declared URL is open to requests. */
-function guardFor({ requester, services, http }: HttpClientRequest, url: string, place: Place): AddressGuard {
+function guardFor({ requester, services, http }: RequestedClient, url: string, place: Place): AddressGuard {
   const isDeclared = services.declaredHosts.names(url) || http.ownOrigins?.test(url) === true;
   if (place === 'own' || isDeclared) return 'none';
   return requester.privateUrls ? 'not-link-local' : 'public-only';
 }
 
 function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
-  const { connection, requester, source, variables } = client;
+  const { provider, options, read, url, requester, source, variables } = client;
   const rule = ruleFor(client, requester.environment);
   const literal = source.from === 'files' ? literalCredential(source.definition) : undefined;
   const denied = rule.check(variables, literal);
@@ -192,7 +204,8 @@ function findCredentials(client: LocatedClient): Result<Credentials, Failure> {
   const unsendable = key.value === undefined ? undefined : unsendableKey(client, key.value, rule);
   if (unsendable !== undefined) return err(unsendable);
   const redactor = new Redactor(secretsOf(client, key.value));
-  const protocol = connection.protocol(key.value, accessOf(client, rule, redactor));
+  const setup = { options, values: read.values, url, format: responseFormat(options) };
+  const protocol = provider.protocol(setup, key.value, accessOf(client, rule, redactor));
   if ('missing' in protocol) return err(rule.missing(protocol));
   return ok({ protocol, redactor });
 }
@@ -292,34 +305,41 @@ function hasFlag(options: OptionTable, name: string, flag: 'secret' | 'namesAcco
   return Object.hasOwn(options, name) && options[name]?.[flag] === true;
 }
 
-function clientOf(client: LocatedClient, credentials: Credentials): HttpModelClient {
-  const { source, services, http, options, connection, destination } = client;
+function clientOf(client: LocatedClient, credentials: Credentials): ModelClient {
+  const { source, services, http, options, destination } = client;
   const { name, provider } = source.definition;
-  const mediaUrls = { ...(connection.mediaUrls ?? http.mediaUrls), ...options.mediaUrls };
-  return new HttpModelClient({
+  const limits = limitsOf(client);
+  const mediaUrls = { ...(limits.mediaUrls ?? http.mediaUrls), ...options.mediaUrls };
+  return httpModelClient({
     ...credentials,
     destination,
     name,
     provider,
-    ...(options.model === undefined ? {} : { model: options.model }),
+    model: options.model,
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
     structured: options.structured,
     coolDownMs: options.coolDownMs,
     prices: options.prices ?? pricesOf(services.prices, provider, options.model),
     propagateTrace: options.propagateTrace,
-    supportsStreaming: options.supportsStreaming && connection.streams !== false,
+    supportsStreaming: options.supportsStreaming && limits.streams !== false,
     limits: options.limits,
     mediaHandling: (kind) => mediaUrls[kind] ?? 'send_url',
     pools: services.pools,
   });
 }
 
-function promptClient({ source, http, options, connection, variables }: DescribedClient): PromptClient {
+function limitsOf({ provider, options, read }: DescribedClient): ModelLimits {
+  return provider.limits?.({ options, values: read.values }) ?? {};
+}
+
+function promptClient(client: DescribedClient): PromptClient {
+  const { source, http, options, variables } = client;
   const { name, provider } = source.definition;
-  const allowedRoles = options.allowedRoles ?? connection.roles ?? http.roles;
+  const limits = limitsOf(client);
+  const allowedRoles = options.allowedRoles ?? limits.roles ?? http.roles;
   const [first = 'user'] = allowedRoles;
-  const fallbackRole = connection.defaultRole ?? http.defaultRole;
+  const fallbackRole = limits.defaultRole ?? http.defaultRole;
   const keys = new Set(variables.filter(({ variable }) => isCredentialName(variable)).map(({ option }) => option));
   return {
     name,

@@ -4,7 +4,7 @@ import type { Failure } from '../../schema/failure.ts';
 import type { OptionTable } from '../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../schema/providers/provider-description.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
-import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './environment.ts';
+import { readVariable, resolveOptions, type CallEnvironment, type VariableRead } from './client-options.ts';
 import { hostRefusal } from './http/address-guard.ts';
 import type { MissingSecret } from './providers/provider.ts';
 
@@ -99,32 +99,26 @@ export function hidesPath(url: string): boolean {
   return /[?#]/u.test(url);
 }
 
+interface RuleParts {
+  readonly client: string;
+  readonly environment: CallEnvironment;
+  readonly options: OptionTable;
+  /** The request decides to which origin this client's calls go. */
+  readonly leadsElsewhere: boolean;
+  /** Whether the files, or the provider's default, send this variable to the client's host. */
+  readonly declared: (variable: string) => boolean;
+}
+
 /**
  * Credentials belong to the host for which they were declared: svc sends a value of the server's own environment only
  * to hosts that the definition files, or the provider's default, name, and a literal of the definition files only to the
  * origin of its client by the server's own values. A request's own values can go anywhere.
  */
 export class CredentialRule {
-  readonly #client: string;
-  readonly #environment: CallEnvironment;
-  readonly #options: OptionTable;
-  readonly #leadsElsewhere: boolean;
-  /** Whether the files, or the provider's default, send this variable to the client's host. */
-  readonly #declared: (variable: string) => boolean;
+  readonly #rule: RuleParts;
 
-  constructor(parts: {
-    readonly client: string;
-    readonly environment: CallEnvironment;
-    readonly options: OptionTable;
-    /** The request decides to which origin this client's calls go. */
-    readonly leadsElsewhere: boolean;
-    readonly declared: (variable: string) => boolean;
-  }) {
-    this.#client = parts.client;
-    this.#environment = parts.environment;
-    this.#options = parts.options;
-    this.#leadsElsewhere = parts.leadsElsewhere;
-    this.#declared = parts.declared;
+  constructor(parts: RuleParts) {
+    this.#rule = parts;
   }
 
   /**
@@ -132,38 +126,40 @@ export class CredentialRule {
    * definition files (its path), if it has one.
    */
   check(reads: readonly VariableRead[], literal: string | undefined): Failure | undefined {
-    if (this.#leadsElsewhere && literal !== undefined) return literalWithheld(this.#client, literal);
+    if (this.#rule.leadsElsewhere && literal !== undefined) return literalWithheld(this.#rule.client, literal);
     const denied = reads.find((read) => !this.#mayUse(read));
-    return denied === undefined ? undefined : withheld(this.#client, denied.variable);
+    return denied === undefined ? undefined : withheld(this.#rule.client, denied.variable);
   }
 
   /** The value of a provider's default variable. */
   key(variable: string): Result<string, Failure> {
-    const read = readVariable(this.#environment, variable, 'api_key');
-    if (read.value === undefined) return err(missingVariable(this.#client, variable));
-    return this.#mayUse(read) ? ok(read.value) : err(withheld(this.#client, variable));
+    const read = readVariable(this.#rule.environment, variable, 'api_key');
+    if (read.value === undefined) return err(missingVariable(this.#rule.client, variable));
+    return this.#mayUse(read) ? ok(read.value) : err(withheld(this.#rule.client, variable));
   }
 
   /** A secret that need not exist; undefined also when it is not for this client's host. */
   secret(variable: string): string | undefined {
-    const read = readVariable(this.#environment, variable, 'api_key');
+    const read = readVariable(this.#rule.environment, variable, 'api_key');
     return this.#mayUse(read) ? read.value : undefined;
   }
 
   /** The same for a file or a service of the server: a request's own value does not count. */
   ofServer(variable: string): string | undefined {
-    const read = readVariable(this.#environment, variable, 'api_key');
+    const read = readVariable(this.#rule.environment, variable, 'api_key');
     return read.source === 'server' && this.#mayUse(read) ? read.value : undefined;
   }
 
   /** The failure of a credential that a provider did not find, or could not use. */
   missing({ missing: variable, because }: MissingSecret): Failure {
-    return because === undefined ? missingVariable(this.#client, variable) : unusable(this.#client, variable, because);
+    const { client } = this.#rule;
+    if (because === undefined) return missingVariable(client, variable);
+    return missingCredential(client, variable, `client "${client}" has no credentials: ${variable} ${because}`);
   }
 
   #mayUse(read: VariableRead): boolean {
-    if (!this.#leadsElsewhere || read.source === 'request' || decidesUrl(this.#options, read)) return true;
-    return this.#declared(read.variable);
+    if (!this.#rule.leadsElsewhere || read.source === 'request' || decidesUrl(this.#rule.options, read)) return true;
+    return this.#rule.declared(read.variable);
   }
 }
 
@@ -177,23 +173,22 @@ export function decidesTarget(options: OptionTable, option: string): boolean {
   return description?.decidesUrl === true || description?.decidesTarget === true;
 }
 
-/** The failure of a client that needs a variable which is not set. */
-export function missingVariable(client: string, variable: string): Failure {
-  const message = `The client "${client}" needs an API key or setting from the environment variable ${variable}, which is missing or empty. Set it for the server, or send it in "env" of the request's options`;
-  return { code: 'missing_credential', message, client, variable };
+function missingCredential(client: string, variable: string, text: string): Failure {
+  return { code: 'missing_credential', message: `The ${text}`, client, variable };
 }
 
-function unusable(client: string, variable: string, because: string): Failure {
-  const message = `The client "${client}" has no credentials: ${variable} ${because}`;
-  return { code: 'missing_credential', message, client, variable };
+/** The failure of a client that needs a variable which is not set. */
+export function missingVariable(client: string, variable: string): Failure {
+  const text = `client "${client}" needs an API key or setting from the environment variable ${variable}, which is missing or empty. Set it for the server, or send it in "env" of the request's options`;
+  return missingCredential(client, variable, text);
 }
 
 function withheld(client: string, variable: string): Failure {
-  const message = `The client "${client}" leads to a host for which the server's ${variable} was not declared, so svc does not send that key there, and an API key is missing. Give the client an "api_key" of its own, or send ${variable} in "env"`;
-  return { code: 'missing_credential', message, client, variable };
+  const text = `client "${client}" leads to a host for which the server's ${variable} was not declared, so svc does not send that key there, and an API key is missing. Give the client an "api_key" of its own, or send ${variable} in "env"`;
+  return missingCredential(client, variable, text);
 }
 
 function literalWithheld(client: string, variable: string): Failure {
-  const message = `The definition of the client "${client}" contains "${variable}" as a literal, which svc sends only to the host that the server's own values give. "env" of the request selects another host, so a credential is missing. Define a client with its own credentials in the request, or change the definition to read "${variable}" from a variable, and send that variable in "env"`;
-  return { code: 'missing_credential', message, client, variable };
+  const text = `definition of the client "${client}" contains "${variable}" as a literal, which svc sends only to the host that the server's own values give. "env" of the request selects another host, so a credential is missing. Define a client with its own credentials in the request, or change the definition to read "${variable}" from a variable, and send that variable in "env"`;
+  return missingCredential(client, variable, text);
 }

@@ -2,26 +2,16 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { inMicrotask, type ExchangeLimits } from './http/exchange-clock.ts';
 import { type Ok, type Result, err, ok } from '../../base/result.ts';
 import type { Redactor } from '../../logging/redactor.ts';
-import type { TokenPrices } from '../../schema/providers/common-options.ts';
-import type { Provider } from '../../schema/providers/providers.ts';
-import type { Message, PromptClient } from '../../schema/message.ts';
-import type { StructuredForm } from '../../schema/providers/structured-output.ts';
+import type { Message } from '../../schema/message.ts';
 import type { StructuredOutput } from '../../schema/structured-output.ts';
 import { attemptFailure, clientFailure, finalFailure, type AttemptFailure } from './attempt-failure.ts';
 import type { ConnectionPools, Destination } from './http/connection-pools.ts';
 import { MediaBudget, fetchMedia, inlineMedia, needsInlining, type MediaHandling } from './inline-media.ts';
 import { HttpExchange, type ExchangeListener, BodyBuffer } from './http/http-exchange.ts';
-import type { HttpCall, ResponseHeaders } from './http/origin-pool.ts';
-import { errorText, type UpstreamFailure } from './http/upstream-failure.ts';
+import { type HttpCall, type ResponseHeaders, errorText, type UpstreamFailure } from './http/origin-pool.ts';
 import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
-import type { FinishReasonRule } from './client-options.ts';
-import {
-  type ModelReply,
-  type ReplyFormat,
-  readWhole,
-  tooLargeToParse,
-  type StreamedReply,
-} from './wire/reply-format.ts';
+import { readWhole, tooLargeToParse, type Expected, type ModelReply, type ReplyFormat } from './wire/reply-format.ts';
+import { WireStream } from './wire/wire-stream.ts';
 import { SseReader, type EventListener, type FrameReader } from './http/sse-reader.ts';
 
 /** The part of an HTTP client that differs between providers. */
@@ -30,8 +20,8 @@ export interface WireProtocol {
   call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult | Promise<CallResult>;
   /** The format of replies. */
   readonly format: ReplyFormat;
-  /** The format of replies to requests with a schema, if it is different. */
-  readonly structuredFormat?: ReplyFormat;
+  /** Set if a model has to call a tool in reply to a request with a schema: the format of these replies. */
+  readonly toolFormat?: ReplyFormat;
   /** Servers of this kind can leave out finish reason and end mark: a stream whose body ended well is complete. */
   readonly endsWithBody?: boolean;
 }
@@ -43,15 +33,7 @@ export interface ReadyProtocol extends WireProtocol {
   call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult;
 }
 
-interface HttpClientParts {
-  readonly name: string;
-  readonly provider: Provider;
-  readonly model?: string;
-  readonly prompt: PromptClient;
-  readonly finishReasons: FinishReasonRule;
-  readonly structured?: StructuredForm | undefined;
-  readonly prices?: TokenPrices | undefined;
-  readonly coolDownMs?: number | undefined;
+interface HttpClientParts extends Omit<ModelClient, 'ask' | 'origin'> {
   readonly supportsStreaming: boolean;
   /** True if the provider receives the trace headers. */
   readonly propagateTrace: boolean;
@@ -66,36 +48,24 @@ interface HttpClientParts {
 }
 
 /** A client of any provider that is asked by an HTTP POST. */
-export class HttpModelClient implements ModelClient {
-  readonly name: string;
-  readonly provider: Provider;
-  readonly model: string | undefined;
-  readonly prompt: PromptClient;
-  readonly finishReasons: FinishReasonRule;
-  readonly structured: StructuredForm | undefined;
-  readonly prices: TokenPrices | undefined;
-  readonly coolDownMs: number | undefined;
-  readonly origin: string;
-  readonly #parts: HttpClientParts;
-
-  constructor(parts: HttpClientParts) {
-    this.name = parts.name;
-    this.provider = parts.provider;
-    this.model = parts.model;
-    this.prompt = parts.prompt;
-    this.finishReasons = parts.finishReasons;
-    this.structured = parts.structured;
-    this.prices = parts.prices;
-    this.coolDownMs = parts.coolDownMs;
-    this.origin = parts.destination.origin;
-    this.#parts = parts;
-  }
-
-  ask(request: ModelRequest, listener: ModelListener): ModelAttempt {
-    const attempt = new HttpAttempt(this.#parts, request, listener);
-    attempt.start();
-    return attempt;
-  }
+export function httpModelClient(parts: HttpClientParts): ModelClient {
+  const { name, provider, model, prompt, finishReasons, structured, prices, coolDownMs, destination } = parts;
+  return {
+    name,
+    provider,
+    model,
+    prompt,
+    finishReasons,
+    structured,
+    prices,
+    coolDownMs,
+    origin: destination.origin,
+    ask(request, listener) {
+      const attempt = new HttpAttempt(parts, request, listener);
+      attempt.start();
+      return attempt;
+    },
+  };
 }
 
 /** The work before a request can be sent: downloads of media, tokens. It ends with the attempt or at the deadline. */
@@ -177,12 +147,11 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   accepted(headers: ResponseHeaders): void {
-    const { endsWithBody = false, format: usual, structuredFormat = usual } = this.#client.protocol;
-    const format = this.#request.output === undefined ? usual : structuredFormat;
-    this.#decoder = new ReplyDecoder(
-      { format, streamed: this.#streamed, endsWithBody, wantsReasoning: this.#listener.reasoning !== undefined },
-      headers,
-    );
+    const { endsWithBody = false, format, toolFormat } = this.#client.protocol;
+    const tool = this.#request.output === undefined ? undefined : toolFormat;
+    const expected = { wantsReasoning: this.#listener.reasoning !== undefined, asTool: tool !== undefined };
+    const reading = { ...expected, format: tool ?? format, streamed: this.#streamed, endsWithBody };
+    this.#decoder = new ReplyDecoder(reading, headers);
   }
 
   data(chunk: Buffer): void {
@@ -351,14 +320,12 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 }
 
-interface Expectation {
+interface Reading extends Expected {
   readonly format: ReplyFormat;
   /** The provider was asked for a stream. */
   readonly streamed: boolean;
   /** A stream is complete if its body ended well and brought text, whatever its events state. */
   readonly endsWithBody: boolean;
-  /** True if the caller asks for the reasoning. */
-  readonly wantsReasoning: boolean;
 }
 
 const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
@@ -372,11 +339,11 @@ const BYTE_ORDER_MARK = 0xfe_ff;
 
 /** Decodes the body of one response into a reply, in the provider's format. */
 class ReplyDecoder {
-  readonly #expected: Expectation;
+  readonly #expected: Reading;
   /** The body of a reply that is not streamed. */
   #body: BodyBuffer | undefined;
   #frames: FrameReader | undefined;
-  #stream: StreamedReply | undefined;
+  #stream: WireStream | undefined;
   #text = '';
   #reasoning = '';
   /** The response states where its body ends; without that, a cut looks like an end. */
@@ -384,7 +351,7 @@ class ReplyDecoder {
   #failure: UpstreamFailure | undefined;
 
   /** `headers`: those of the response. */
-  constructor(expected: Expectation, headers: ResponseHeaders) {
+  constructor(expected: Reading, headers: ResponseHeaders) {
     this.#expected = expected;
     this.#framed = FRAMING.some((name) => headers[name] !== undefined);
     // Some servers ignore the request for a stream: their content-type shows it.
@@ -451,8 +418,8 @@ class ReplyDecoder {
   }
 
   #openStream(): void {
-    const { format, wantsReasoning } = this.#expected;
-    const stream = format.openStream(wantsReasoning);
+    const { format } = this.#expected;
+    const stream = new WireStream(format, this.#expected);
     const listener: EventListener = (source, start, end) => stream.event(source, start, end);
     this.#stream = stream;
     this.#frames =
@@ -465,8 +432,7 @@ class ReplyDecoder {
     const decoded = bytes.toString('utf8');
     // RFC 8259, 8.1 allows readers to skip a byte order mark.
     const body = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;
-    const { format, wantsReasoning } = this.#expected;
-    const reply = readWhole(format, body, wantsReasoning);
+    const reply = readWhole(this.#expected.format, body, this.#expected);
     if (reply.ok) return reply;
     if (body === '') return err(EMPTY);
     // Without a stated length, the reply can have been longer: a retry can succeed.
@@ -484,7 +450,7 @@ const SEVERAL_CHUNKS = 2;
 /** After a larger read, more bytes are waiting already, and a rest gains nothing. */
 const SMALL_READ_BYTES = 32 * 1024;
 
-interface Reading {
+interface Pausable {
   pause(): void;
   readOn(): void;
 }
@@ -495,14 +461,14 @@ interface Reading {
  * are not delayed.
  */
 export class ReadCoalescer {
-  readonly #reading: Reading;
+  readonly #reading: Pausable;
   #readAt = 0;
   /** A rest after the last read is likely to gather chunks. */
   #gains = false;
   #hasRested = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(reading: Reading) {
+  constructor(reading: Pausable) {
     this.#reading = reading;
   }
 

@@ -9,8 +9,7 @@ import type { Cancellation } from '../../base/cancellation.ts';
 import { hostRefusal, type AddressGuard } from './http/address-guard.ts';
 import { BodyBuffer, HttpExchange, type ExchangeListener } from './http/http-exchange.ts';
 import type { ConnectionPools } from './http/connection-pools.ts';
-import type { ResponseHeaders } from './http/origin-pool.ts';
-import type { UpstreamFailure } from './http/upstream-failure.ts';
+import type { ResponseHeaders, UpstreamFailure } from './http/origin-pool.ts';
 
 export type MediaHandling = (kind: MediaKind) => MediaUrlHandling;
 

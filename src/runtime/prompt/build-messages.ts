@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { trimWhiteSpace } from '../../base/white-space.ts';
 import type { Message, MessagePart, PromptClient, InvalidReply } from '../../schema/message.ts';
-import type { Fragment, RoleSegment } from './values/output.ts';
+import type { Fragment, RoleSegment } from './values/value.ts';
 import type { Violation } from '../../schema/violation.ts';
 
 /** Argument of `_.role(…)` that keeps a message apart from the previous one with the same role. */

@@ -10,7 +10,7 @@ import { compileExpression } from './compile/compile-expression.ts';
 import { SlotScope } from './compile/slot-scope.ts';
 import { type ConvertFloats, declaredFloats } from './convert-argument.ts';
 import { type Evaluate, Frame, Rendering, UNSET } from './rendering.ts';
-import { templateReason } from './template-fault.ts';
+import { templateReason } from './values/work.ts';
 import { EnumNamespace } from './values/argument-values.ts';
 import { isTrue, type Value } from './values/value.ts';
 

@@ -16,10 +16,9 @@ import { CHAT_HELPER, TEMPLATE_FUNCTIONS } from './builtins/functions.ts';
 import { BodyCompiler, type CompiledMacro, MacroValue } from './compile/compile-body.ts';
 import { SlotScope } from './compile/slot-scope.ts';
 import { ArgumentConverter } from './convert-argument.ts';
-import { OutputFormatValue } from './output-format/describe-output.ts';
-import { OutputDefinitions } from './output-format/reachable-types.ts';
+import { OutputFormatValue, OutputDefinitions } from './describe-output.ts';
 import { type Evaluate, type Execute, Frame, Rendering, UNSET } from './rendering.ts';
-import { templateReason } from './template-fault.ts';
+import { templateReason } from './values/work.ts';
 import type { Convert } from './values/argument-values.ts';
 import type { Value } from './values/value.ts';
 

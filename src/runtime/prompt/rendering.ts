@@ -1,7 +1,5 @@
-import { TemplateFault } from './template-fault.ts';
-import { PromptOutput } from './values/output.ts';
-import { type RichText, type Value, writtenText } from './values/value.ts';
-import { MAX_TEXT, Work } from './values/work.ts';
+import { TemplateFault, MAX_TEXT, Work } from './values/work.ts';
+import { PromptOutput, type RichText, type Value, writtenText } from './values/value.ts';
 
 /** Depth of macros inside macros: trees that templates render recursively are rarely deeper than 20. */
 const MAX_CALLS = 100;

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import { toClientOptions } from '../../../src/runtime/model/client-options.ts';
-import type { Connection, ProviderAccess } from '../../../src/runtime/model/providers/provider.ts';
+import type { ClientSetup, HttpProvider, ProviderAccess } from '../../../src/runtime/model/providers/provider.ts';
 import { HTTP_PROVIDERS } from '../../../src/runtime/model/providers/providers.ts';
 import type { COMMON_OPTIONS } from '../../../src/schema/providers/common-options.ts';
 import type { OptionValues } from '../../../src/schema/providers/option-shapes.ts';
@@ -24,8 +24,8 @@ const ACCESS: ProviderAccess = {
 };
 
 interface Tested {
-  readonly url: string;
-  readonly connection: Connection;
+  readonly provider: HttpProvider;
+  readonly setup: ClientSetup;
 }
 
 function connect(provider: Provider, given: Readonly<Record<string, JsonValue>>): Tested {
@@ -34,20 +34,20 @@ function connect(provider: Provider, given: Readonly<Record<string, JsonValue>>)
   expect(violations).toEqual([]);
   const url = description.http?.url(values) ?? '';
   const options = toClientOptions(values as OptionValues<typeof COMMON_OPTIONS>, body);
-  const connection = HTTP_PROVIDERS[provider]?.connect({ options, values, url, format: undefined });
-  if (connection === undefined) throw new Error('no provider');
-  return { url, connection };
+  const found = HTTP_PROVIDERS[provider];
+  if (found === undefined) throw new Error('no provider');
+  return { provider: found, setup: { options, values, url, format: undefined } };
 }
 
 /** The addresses of a call and of a stream, which no test can serve. */
 async function addresses(provider: Provider, options: Readonly<Record<string, JsonValue>>): Promise<readonly string[]> {
-  const { url, connection } = connect(provider, options);
-  const protocol = connection.protocol('key', ACCESS);
+  const { provider: tested, setup } = connect(provider, options);
+  const protocol = tested.protocol(setup, 'key', ACCESS);
   if ('missing' in protocol) throw new Error('no protocol');
   const found: string[] = [];
   for (const streamed of [false, true]) {
     const call = await protocol.call([{ role: 'user', parts: [{ kind: 'text', text: 'hi' }] }], streamed);
-    found.push(call.ok ? new URL(url).origin + call.value.path : call.failure);
+    found.push(call.ok ? new URL(setup.url).origin + call.value.path : call.failure);
   }
   return [...new Set(found)];
 }
@@ -57,7 +57,7 @@ const CLAUDE = 'publishers/anthropic/models/claude-sonnet-4-5%4020250929';
 const ARN = 'arn:aws:bedrock:us-east-1:1:inference-profile/x';
 
 test.each(['us-central1', 'us', 'eu', 'global'])("the service in %s is Google's own", (location) => {
-  const { url } = connect('vertex-ai', { model: 'm', location });
+  const { url } = connect('vertex-ai', { model: 'm', location }).setup;
   const ownOrigins = PROVIDER_DESCRIPTIONS['vertex-ai'].http?.ownOrigins;
   expect(ownOrigins?.test(url)).toBe(true);
   expect(ownOrigins?.test(`${url}.evil.example`)).toBe(false);

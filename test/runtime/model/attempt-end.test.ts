@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { err, ok } from '../../../src/base/result.ts';
 import { attemptEnd, attemptFailure, finalFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import type { UpstreamFailure } from '../../../src/runtime/model/http/upstream-failure.ts';
+import type { UpstreamFailure } from '../../../src/runtime/model/http/origin-pool.ts';
 
 function status(code: number, retryAfterMs?: number): UpstreamFailure {
   return { kind: 'status', status: code, body: '', ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };

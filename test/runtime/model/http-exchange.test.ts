@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import { HttpExchange } from '../../../src/runtime/model/http/http-exchange.ts';
-import type { UpstreamFailure } from '../../../src/runtime/model/http/upstream-failure.ts';
+import type { UpstreamFailure } from '../../../src/runtime/model/http/origin-pool.ts';
 import { FedPools } from '../../support/fed-pools.ts';
 
 const CALL = { path: '/', headers: [], body: '{}' };

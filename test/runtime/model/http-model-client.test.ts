@@ -4,7 +4,8 @@ import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.
 import { openAiChatFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { Redactor } from '../../../src/logging/redactor.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
-import { HttpModelClient, type WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
+import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
+import { httpModelClient, type WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { ModelReply, ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { FedPools } from '../../support/fed-pools.ts';
@@ -12,10 +13,11 @@ import { FedPools } from '../../support/fed-pools.ts';
 const READY: WireProtocol['call'] = () => ok({ path: '/', headers: [], body: '{}' });
 
 /** A client whose responses the test feeds. */
-function clientWith(protocol: WireProtocol, pools = new FedPools()): HttpModelClient {
-  return new HttpModelClient({
+function clientWith(protocol: WireProtocol, pools = new FedPools()): ModelClient {
+  return httpModelClient({
     name: 'Tested',
     provider: 'openai-generic',
+    model: undefined,
     prompt: {
       name: 'Tested',
       provider: 'openai-generic',
@@ -40,7 +42,7 @@ type Ended = Result<ModelReply, AttemptFailure>;
 
 /** Requests a reply; returns the promise of its end, and the pools that feed it. */
 function asked(
-  client: HttpModelClient,
+  client: ModelClient,
   { streamed = false, messages = [] as readonly Message[], text = (_delta: string): void => {} } = {},
 ): Promise<Ended> {
   const request = { functionName: 'Fn', args: {}, privateUrls: true, messages, streamed };
@@ -104,7 +106,7 @@ function failing(): never {
 const FAILING: ReplyFormat = {
   readReply: failing,
   reasoningIn: failing,
-  openStream: () => ({ ...openAiChatFormat.openStream(false), event: failing, run: failing }),
+  readEvent: failing,
 };
 
 test.each([false, true])(

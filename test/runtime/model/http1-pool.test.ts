@@ -51,10 +51,7 @@ interface Sent {
 function sent(): Sent {
   const connections = new SilentConnections();
   let stopped = 0;
-  const pool = new Http1Pool(connections, {
-    watch: { canPause: true, answering: undefined },
-    attempts: { stop: () => (stopped += 1) },
-  });
+  const pool = new Http1Pool(connections, { canPause: true, answering: undefined }, { stop: () => (stopped += 1) });
   const received: string[] = [];
   const request = pool.send(CALL, {
     onSent: () => received.push('sent'),

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
-import { proxyFor } from '../../../src/runtime/model/http/proxy.ts';
+import { proxyFor } from '../../../src/runtime/model/http/connector.ts';
 import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
 import { startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 import { waitUntil } from '../../support/load.ts';

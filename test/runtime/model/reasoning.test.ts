@@ -4,6 +4,7 @@ import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
 import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { readWhole } from '../../../src/runtime/model/wire/reply-format.ts';
 import { assertProperty } from '../../support/assert-property.ts';
+import { WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
 
 interface Delta {
   readonly content?: string | null;
@@ -12,7 +13,7 @@ interface Delta {
 
 /** The text and the reasoning that a stream has after these chunks of its body. */
 function read(chunks: readonly string[], wantsReasoning: boolean): { text: string; reasoning: string } {
-  const reply = openAiChatFormat.openStream(wantsReasoning);
+  const reply = new WireStream(openAiChatFormat, { wantsReasoning });
   const reader = new SseReader(
     (source, start, end) => reply.event(source, start, end),
     (source, start, gap) => reply.run(source, start, gap),
@@ -60,7 +61,7 @@ test('text and reasoning of any deltas are read as they were written, and never 
 test('of two members for the reasoning, an empty one does not hide the other', () => {
   const message = { content: 'Hello', reasoning_content: '', reasoning: 'Hm.' };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
-  const whole = readWhole(openAiChatFormat, JSON.stringify({ choices }), true);
+  const whole = readWhole(openAiChatFormat, JSON.stringify({ choices }), { wantsReasoning: true });
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'Hm.' } });
   const events = [message, { ...message, reasoning: '' }].map(
     (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
@@ -72,7 +73,7 @@ test('the reasoning that Mistral sends as parts of the content is read too', () 
   const thinking = [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }];
   const message = { role: 'assistant', content: [...thinking, { type: 'text', text: 'Hello' }] };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
-  const whole = readWhole(openAiChatFormat, JSON.stringify({ choices }), true);
+  const whole = readWhole(openAiChatFormat, JSON.stringify({ choices }), { wantsReasoning: true });
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'Hm.' } });
   const events = [{ content: thinking }, { content: 'Hello' }].map(
     (delta) => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`,
@@ -88,9 +89,9 @@ test('the reasoning that an open model sends through the Responses API is read t
   ];
   const message = { type: 'message', content: [{ type: 'output_text', text: 'Hello' }] };
   const output = [{ type: 'reasoning', summary: [], content }, message];
-  const whole = readWhole(openAiResponsesFormat, JSON.stringify({ output }), true);
+  const whole = readWhole(openAiResponsesFormat, JSON.stringify({ output }), { wantsReasoning: true });
   expect(whole).toMatchObject({ ok: true, value: { text: 'Hello', reasoning: 'One.\n\nTwo.' } });
-  const stream = openAiResponsesFormat.openStream(true);
+  const stream = new WireStream(openAiResponsesFormat, { wantsReasoning: true });
   for (const [index, { text }] of content.entries()) {
     const delta = { type: 'response.reasoning_text.delta', output_index: 0, content_index: index, delta: text };
     const data = JSON.stringify(delta);

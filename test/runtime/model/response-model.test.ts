@@ -4,6 +4,7 @@ import { bedrockFormat } from '../../../src/runtime/model/providers/aws-bedrock.
 import { googleFormat } from '../../../src/runtime/model/providers/google-ai.ts';
 import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/providers/openai.ts';
 import { readWhole, type ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+import { WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
 
 interface Sample {
   readonly format: ReplyFormat;
@@ -35,9 +36,9 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 };
 
 test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { format, whole, events }) => {
-  const reply = readWhole(format, JSON.stringify(whole), false);
+  const reply = readWhole(format, JSON.stringify(whole));
   expect(reply).toMatchObject({ ok: true, value: { responseModel: 'm-1' } });
-  const stream = format.openStream(false);
+  const stream = new WireStream(format);
   for (const event of events) {
     const text = JSON.stringify(event);
     stream.event(text, 0, text.length);
@@ -46,6 +47,6 @@ test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { fo
 });
 
 test('the model is unknown if the provider does not report it', () => {
-  const reply = readWhole(bedrockFormat, JSON.stringify({ output: { message: { content: [] } } }), false);
+  const reply = readWhole(bedrockFormat, JSON.stringify({ output: { message: { content: [] } } }));
   expect(reply.ok && reply.value.responseModel).toBeUndefined();
 });

@@ -150,10 +150,7 @@ test('without the parser, responses are not paused, and nothing breaks', () => {
 test('svc reads a reply that it cannot pause to its end', async () => {
   fake.answer(reply({ connection: 'close' }, 'end'));
   const connections = new Pool(fake.url);
-  const unpausable = new Http1Pool(connections, {
-    watch: { canPause: false, answering: undefined },
-    attempts: { stop: () => {} },
-  });
+  const unpausable = new Http1Pool(connections, { canPause: false, answering: undefined }, { stop: () => {} });
   const pool = Object.assign(unpausable, { counts: [] });
   const to = { to: () => pool, replies: pools.replies };
   expect(await askWithPause(60_000, to)).toEqual({ outcome: 'ended', text: 'one two' });

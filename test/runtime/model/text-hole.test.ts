@@ -6,6 +6,7 @@ import { bedrockFormat } from '../../../src/runtime/model/providers/aws-bedrock.
 import { openAiChatFormat } from '../../../src/runtime/model/providers/openai.ts';
 import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
+import { WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
 
 /** The text that a format reads from a stream, whole or event by event. */
 function read(format: ReplyFormat, chunks: readonly string[]): string {
@@ -16,7 +17,7 @@ function read(format: ReplyFormat, chunks: readonly string[]): string {
 
 /** All results of a format for a stream. `inRuns`: the format can read events of one shape together. */
 function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean) {
-  const reply = format.openStream(false);
+  const reply = new WireStream(format);
   const reader = new SseReader(
     (text, start, end) => reply.event(text, start, end),
     inRuns ? (text, start, gap) => reply.run(text, start, gap) : undefined,
@@ -94,7 +95,7 @@ test('a run of events has the same text as the single events', () => {
 });
 
 test('a run of events is read together, except for the last one', () => {
-  const reply = openAiChatFormat.openStream(false);
+  const reply = new WireStream(openAiChatFormat);
   const events = Array.from({ length: 100 }, (_, index) => chat(`say "${index}"\n`));
   let single = 0;
   const reader = new SseReader(
@@ -114,7 +115,7 @@ test('aws-bedrock: deltas with different padding are read as they were written',
   const padded = fc.tuple(fc.string(), fc.stringMatching(/^[a-zA-Z0-9]{0,36}$/u));
   assertProperty(
     fc.property(fc.array(padded), (deltas) => {
-      const reply = bedrockFormat.openStream(false);
+      const reply = new WireStream(bedrockFormat);
       let whole = '';
       for (const [text, p] of deltas) {
         const event = JSON.stringify({ contentBlockDelta: { contentBlockIndex: 0, delta: { text }, p } });
@@ -156,7 +157,7 @@ function textOf(event: string): string {
 }
 
 test('a finish reason never counts as a usual event', () => {
-  const reply = openAiChatFormat.openStream(false);
+  const reply = new WireStream(openAiChatFormat);
   const reader = new SseReader((text, start, end) => reply.event(text, start, end));
   const last = chat('c').replace('"finish_reason":null', '"finish_reason":"stop"');
   reader.push(Buffer.from(chat('a') + chat('b')));

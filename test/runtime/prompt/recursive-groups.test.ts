@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recursiveGroups } from '../../../src/runtime/prompt/output-format/reachable-types.ts';
+import { recursiveGroups } from '../../../src/runtime/prompt/describe-output.ts';
 import { assertProperty } from '../../support/assert-property.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];

@@ -1,11 +1,10 @@
 import { lookup as dnsLookup } from 'node:dns';
 import { ByteBudget } from '../../../base/byte-budget.ts';
 import { guardedLookup, type AddressFinder, type AddressGuard } from './address-guard.ts';
-import { Connector } from './connector.ts';
+import { Connector, proxyFor } from './connector.ts';
 import { Http1Pools } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
 import type { ConnectionCounts, OriginPool } from './origin-pool.ts';
-import { proxyFor } from './proxy.ts';
 import { SystemTrust } from './system-trust.ts';
 
 /** The target of a call, and the addresses that its connections are allowed to reach. */

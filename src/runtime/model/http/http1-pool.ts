@@ -1,6 +1,6 @@
 import type * as Undici from 'undici';
 import type { Socket } from 'node:net';
-import type { Dispatcher, buildConnector, Pool } from 'undici';
+import type { Dispatcher, buildConnector } from 'undici';
 import { createRequire } from 'node:module';
 import { codeOf } from '../../../base/invariant.ts';
 import {
@@ -12,17 +12,10 @@ import {
   type ResponseListener,
   type SentRequest,
   type ConnectionCounts,
+  connectionFailure,
 } from './origin-pool.ts';
-import { ConnectionAttempts } from './connection-attempts.ts';
-import type { Connector } from './connector.ts';
+import { ConnectionAttempts, type Connector } from './connector.ts';
 import { ReadClock } from './exchange-clock.ts';
-import { connectionFailure } from './upstream-failure.ts';
-
-/** The sockets of a pool: those that are open, and those that are about to be. */
-interface PoolSockets {
-  readonly watch: Pick<SocketWatch, 'canPause' | 'answering'>;
-  readonly attempts: Pick<ConnectionAttempts, 'stop'>;
-}
 
 /**
  * Connections over HTTP/1.1, one request at a time on each. undici frees a connection one turn of the event loop after
@@ -31,29 +24,19 @@ interface PoolSockets {
  */
 export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
   readonly #connections: Dispatcher;
-  readonly #sockets: PoolSockets;
+  readonly watch: Pick<SocketWatch, 'canPause' | 'answering'>;
+  readonly #attempts: Pick<ConnectionAttempts, 'stop'>;
   readonly clock = new ReadClock();
   /** Responses that ended in this turn and whose connections no request has claimed. */
   #freed = 0;
   /** Requests without a connection. */
-  #waiting = 0;
+  waiting = 0;
 
-  constructor(connections: Dispatcher, sockets: PoolSockets) {
+  /** `watch`: of the open sockets. `attempts`: to open others. */
+  constructor(connections: Dispatcher, watch: Http1Pool['watch'], attempts: Pick<ConnectionAttempts, 'stop'>) {
     this.#connections = connections;
-    this.#sockets = sockets;
-  }
-
-  get canPause(): boolean {
-    return this.#sockets.watch.canPause;
-  }
-
-  /** The socket of the response whose headers are being reported. */
-  get answering(): Socket | undefined {
-    return this.#sockets.watch.answering;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
+    this.watch = watch;
+    this.#attempts = attempts;
   }
 
   send(call: HttpCall, listener: ResponseListener): SentRequest {
@@ -64,7 +47,7 @@ export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
 
   /** The request reports `connected` or `gaveUp` once for each call of this method. */
   dispatch(options: Dispatcher.DispatchOptions, request: Http1Request): void {
-    this.#waiting += 1;
+    this.waiting += 1;
     if (this.#freed === 0) {
       this.#connections.dispatch(options, request);
       return;
@@ -77,13 +60,13 @@ export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
 
   /** A request has a connection, or undici reported that there is none for it. */
   connected(): void {
-    this.#waiting -= 1;
+    this.waiting -= 1;
   }
 
   /** A request needs no connection any more. */
   gaveUp(): void {
-    this.#waiting -= 1;
-    if (this.#waiting === 0) this.#sockets.attempts.stop();
+    this.waiting -= 1;
+    if (this.waiting === 0) this.#attempts.stop();
   }
 
   responseEnded(): void {
@@ -96,7 +79,7 @@ export class Http1Pool implements Pick<OriginPool, 'close' | 'destroy'> {
   }
 
   destroy(): Promise<void> {
-    this.#sockets.attempts.stop();
+    this.#attempts.stop();
     return this.#connections.destroy();
   }
 }
@@ -143,7 +126,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   }
 
   pause(): boolean {
-    if (this.#state !== 'open' || !this.#pool.canPause) return false;
+    if (this.#state !== 'open' || !this.#pool.watch.canPause) return false;
     this.#controller?.pause();
     // undici pauses only after another chunk; the kernel gathers chunks from now on.
     this.#socket?.pause();
@@ -181,7 +164,7 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     this.#answer = status < 200 ? 'interim' : 'final';
-    this.#socket = this.#pool.answering;
+    this.#socket = this.#pool.watch.answering;
     if (this.#state === 'open' && status >= 200) this.#listener.onHeaders(status, headers);
   }
 
@@ -272,7 +255,7 @@ export class Http1Pools implements OriginPool {
   /** Open connections that no request has used. */
   readonly #unused: Socket[] = [];
   /** undici's pools, for their counts. */
-  readonly #created: Pool[] = [];
+  readonly #created: Undici.Pool[] = [];
   #connections = 0;
   #calls: Http1Pool | undefined;
   #streams: Http1Pool | undefined;
@@ -284,7 +267,7 @@ export class Http1Pools implements OriginPool {
 
   /** Responses can be paused safely. */
   get canPause(): boolean {
-    return this.#calls?.canPause === true || this.#streams?.canPause === true;
+    return this.#calls?.watch.canPause === true || this.#streams?.watch.canPause === true;
   }
 
   get counts(): readonly ConnectionCounts[] {
@@ -333,9 +316,11 @@ export class Http1Pools implements OriginPool {
         callback(...result);
       });
     };
-    const connections = createPool(this.#origin, connect);
+    const UndiciPool = loadPool();
+    // Each connection serves one request at a time.
+    const connections = new UndiciPool(this.#origin, { pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS, connect });
     this.#created.push(connections);
-    return new Http1Pool(connections, { watch, attempts });
+    return new Http1Pool(connections, watch, attempts);
   }
 
   #opened(socket: Socket, watch: SocketWatch): void {
@@ -370,22 +355,14 @@ export class Http1Pools implements OriginPool {
  */
 export class SocketWatch {
   readonly #parserKey: symbol | undefined;
-  #canPause = false;
-  #answering: Socket | undefined;
+  /** Responses can be paused safely. Known before the first response arrives. */
+  canPause = false;
+  /** The socket of the response whose headers undici reports now. */
+  answering: Socket | undefined;
 
   /** `parserKey`: the key under which undici keeps the parser of a socket. */
   constructor(parserKey: symbol | undefined) {
     this.#parserKey = parserKey;
-  }
-
-  /** Responses can be paused safely. Known before the first response arrives. */
-  get canPause(): boolean {
-    return this.#canPause;
-  }
-
-  /** The socket of the response whose headers undici reports now. */
-  get answering(): Socket | undefined {
-    return this.#answering;
   }
 
   /** Call it before undici sees the socket. Calls `closed` when the connection is closed. */
@@ -404,7 +381,7 @@ export class SocketWatch {
 
   #firstBytes(socket: Socket): void {
     const parser = this.#parserOf(socket);
-    this.#canPause = parser !== undefined;
+    this.canPause = parser !== undefined;
     if (parser !== undefined) this.#watchHeaders(parser, socket);
   }
 
@@ -412,9 +389,9 @@ export class SocketWatch {
   #watchHeaders(parser: ResponseParser, socket: Socket): void {
     const headersComplete = parser.onHeadersComplete.bind(parser);
     parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
-      this.#answering = socket;
+      this.answering = socket;
       const result = headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
-      this.#answering = undefined;
+      this.answering = undefined;
       return result;
     };
   }
@@ -500,9 +477,3 @@ function loadParserKey(): symbol | undefined {
 
 /** Idle connections are kept this long unless the provider asks for less: longer than usual pauses, shorter than NAT tables. */
 const KEEP_ALIVE_MS = 15_000;
-
-/** Connections to one origin, each of which serves one request at a time. */
-function createPool(origin: string, connect: Undici.buildConnector.connector): Undici.Pool {
-  const Pool = loadPool();
-  return new Pool(origin, { pipelining: 1, keepAliveTimeout: KEEP_ALIVE_MS, connect });
-}

@@ -1,13 +1,20 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { ConnectionAttempts, NO_ONE_WAITS } from './connection-attempts.ts';
-import type { Connector } from './connector.ts';
+import { ConnectionAttempts, NO_ONE_WAITS, type Connector } from './connector.ts';
 import type { Http1Pools } from './http1-pool.ts';
 import { Http2Request, type Http2RequestOwner } from './http2-request.ts';
 import { Http2Session, type SessionOwner } from './http2-session.ts';
-import type { ConnectionCounts, HttpCall, OriginPool, ResponseListener, SentRequest } from './origin-pool.ts';
+import {
+  type ConnectionCounts,
+  type HttpCall,
+  type OriginPool,
+  type ResponseListener,
+  type SentRequest,
+  connectionFailure,
+  errorText,
+  type UpstreamFailure,
+} from './origin-pool.ts';
 import { ReadClock } from './exchange-clock.ts';
-import { connectionFailure, errorText, type UpstreamFailure } from './upstream-failure.ts';
 
 interface Http2PoolParts {
   readonly origin: string;

@@ -9,9 +9,10 @@ import {
   type OriginPool,
   type ResponseListener,
   type SentRequest,
+  connectionFailure,
+  type UpstreamFailure,
 } from './origin-pool.ts';
 import type { ReadClock } from './exchange-clock.ts';
-import { connectionFailure, type UpstreamFailure } from './upstream-failure.ts';
 
 /** The pool of a request. */
 export interface Http2RequestOwner {

@@ -58,21 +58,23 @@ const load = createRequire(import.meta.url);
  * One HTTP/2 connection to an origin (RFC 9113). It counts its requests, follows the server's settings, checks
  * that the server is still there (one timer for all requests), and closes itself after a minute without requests.
  */
-export class Http2Session implements PulseOwner {
+export class Http2Session {
   readonly #session: ClientHttp2Session;
   readonly #socket: Socket;
   readonly #owner: SessionOwner;
-  readonly #pulse: Http2Pulse;
-  /** 0 until the server's first settings arrive. */
-  #limit = 0;
+  /** Shows whether the server is still there. */
+  readonly pulse: Http2Pulse;
+  /** The number of requests that the server allows at one time: 0 until its first settings arrive. */
+  limit = 0;
   #isAcknowledged = false;
   #hasSettings = false;
   /** The reason for the end of the connection, if the server or svc stated one. */
-  #reason: Error | undefined;
-  /** The server announced the end of the connection. */
-  #isAnnounced = false;
-  #hasServed = false;
-  #inFlight = 0;
+  reason: Error | undefined;
+  /** The server announced the end of the connection (GOAWAY). */
+  isAnnounced = false;
+  /** The session took a request. */
+  hasServed = false;
+  inFlight = 0;
   #state: 'open' | 'retired' | 'ended' = 'open';
   /** The last request that the server took, if it stated that. */
   #lastTaken = Infinity;
@@ -103,38 +105,32 @@ export class Http2Session implements PulseOwner {
       .on('ping', () => this.#countControlFrame())
       .on('goaway', (code: number, lastTaken: number) => {
         if (lastTaken < UNDECIDED) this.#lastTaken = lastTaken;
-        this.#isAnnounced = true;
-        if (code !== NO_ERROR) this.#reason ??= new Error(`the connection ended with ${errorCodeName(code)}`);
+        this.isAnnounced = true;
+        if (code !== NO_ERROR) this.reason ??= new Error(`the connection ended with ${errorCodeName(code)}`);
         this.retire();
       })
       .on('error', (error) => {
-        if (!isPlainEnd(error)) this.#reason ??= error;
+        if (!isPlainEnd(error)) this.reason ??= error;
         this.retire();
       })
       .on('frameError', () => this.retire())
-      .once('close', () => this.#failed());
+      .once('close', () => {
+        this.retire();
+        this.#end();
+      });
     this.#session.unref();
-    this.#pulse = new Http2Pulse(this);
+    this.pulse = new Http2Pulse(this);
   }
 
   /** The number of requests that the session can take now. */
   get places(): number {
-    if (this.#state !== 'open' || this.#pulse.isSuspect || this.#session.closed || this.#session.destroyed) return 0;
-    return this.isSettled ? this.#limit - this.#inFlight : 0;
-  }
-
-  get inFlight(): number {
-    return this.#inFlight;
+    if (this.#state !== 'open' || this.pulse.isSuspect || this.#session.closed || this.#session.destroyed) return 0;
+    return this.isSettled ? this.limit - this.inFlight : 0;
   }
 
   /** The server's settings have arrived, and it has applied those of svc: its limits hold from the first response on. */
   get isSettled(): boolean {
     return this.#hasSettings && this.#isAcknowledged;
-  }
-
-  /** The session took a request. */
-  get hasServed(): boolean {
-    return this.#hasServed;
   }
 
   /** The connection has ended. */
@@ -144,7 +140,7 @@ export class Http2Session implements PulseOwner {
 
   /** The connection has ended, and the server stated neither an error nor which requests it took. */
   get hasLeft(): boolean {
-    return this.#session.destroyed && this.#lastTaken === Infinity && this.#reason === undefined;
+    return this.#session.destroyed && this.#lastTaken === Infinity && this.reason === undefined;
   }
 
   /** svc closed the connection, because no request used it for a minute. */
@@ -152,40 +148,20 @@ export class Http2Session implements PulseOwner {
     return this.#idleChecks === IDLE_CHECKS;
   }
 
-  /** The server announced the end of the connection (GOAWAY). */
-  get isAnnounced(): boolean {
-    return this.#isAnnounced;
-  }
-
-  /** The reason for the end of the connection, if the server or svc stated one. */
-  get reason(): Error | undefined {
-    return this.#reason;
-  }
-
-  /** The number of requests that the server allows at one time. */
-  get limit(): number {
-    return this.#limit;
-  }
-
-  /** Shows whether the server is still there. */
-  get pulse(): Pick<Http2Pulse, 'heard' | 'heardAt' | 'hear' | 'suspect'> {
-    return this.#pulse;
-  }
-
   /** Opens a stream, which occupies a place until `leave` is called. Throws if the headers cannot be sent. */
   enter(headers: OutgoingHttpHeaders, isWhole: boolean): ClientHttp2Stream {
     const stream = this.#session.request(headers, isWhole ? WITHOUT_BODY : WITH_BODY);
-    this.#hasServed = true;
-    this.#inFlight += 1;
-    if (this.#inFlight === 1) this.#session.ref();
+    this.hasServed = true;
+    this.inFlight += 1;
+    if (this.inFlight === 1) this.#session.ref();
     this.#idleChecks = 0;
     return stream;
   }
 
   leave(): void {
-    this.#inFlight -= 1;
+    this.inFlight -= 1;
     if (this.#state === 'open') {
-      if (this.#inFlight === 0) this.#session.unref();
+      if (this.inFlight === 0) this.#session.unref();
       this.#owner.placesChanged(this);
     } else this.#endIfUnused();
   }
@@ -207,33 +183,28 @@ export class Http2Session implements PulseOwner {
 
   /** Ends now; requests in flight fail with this error. */
   destroy(error?: Error): void {
-    this.#reason ??= error;
+    this.reason ??= error;
     this.retire();
     if (!this.#session.destroyed) this.#session.destroy(error);
     this.#end();
   }
 
   #endIfUnused(): void {
-    if (this.#inFlight === 0) this.destroy();
-  }
-
-  #failed(): void {
-    this.retire();
-    this.#end();
+    if (this.inFlight === 0) this.destroy();
   }
 
   /** Node waits for the server to close the connection, which it need not do. */
   #end(): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
-    this.#pulse.stop();
+    this.pulse.stop();
     this.#owner.ended(this);
     setTimeout(() => this.#socket.destroy(), FAREWELL_MS).unref();
   }
 
   #setLimit(limit: number): void {
     this.#hasSettings = true;
-    this.#limit = Math.min(limit, MAX_STREAMS);
+    this.limit = Math.min(limit, MAX_STREAMS);
     this.#countControlFrame();
     if (this.#state === 'open') this.#owner.placesChanged(this);
   }
@@ -243,22 +214,21 @@ export class Http2Session implements PulseOwner {
     if (this.#controlFrames === MAX_CONTROL_FRAMES) this.destroy(new Error('sent too many pings or settings'));
   }
 
+  /** Sends a ping, and calls back with true when its answer arrives, or with false if it cannot be sent. */
   sendPing(done: (answered: boolean) => void): void {
     if (this.#session.closed || this.#session.destroyed) done(false);
     else this.#session.ping((error) => done(error === null));
   }
 
+  /** The session is suspect now, or not any more. */
   suspicionChanged(): void {
     if (this.#state === 'open') this.#owner.placesChanged(this);
   }
 
-  died(): void {
-    this.destroy(DEAD);
-  }
-
+  /** Called every 5 s. */
   checked(): void {
     this.#controlFrames = 0;
-    if (this.#inFlight > 0) return;
+    if (this.inFlight > 0) return;
     this.#idleChecks += 1;
     if (this.#idleChecks === IDLE_CHECKS) this.retire();
   }
@@ -310,18 +280,6 @@ const ERROR_CODES = [
   'HTTP_1_1_REQUIRED',
 ];
 
-/** The session whose pulse is taken. */
-interface PulseOwner {
-  /** Sends a ping, and calls back with true when its answer arrives, or with false if it cannot be sent. */
-  sendPing(done: (answered: boolean) => void): void;
-  /** The session is suspect now, or not any more. */
-  suspicionChanged(): void;
-  /** The other side of the connection is not there any more. */
-  died(): void;
-  /** Called every 5 s. */
-  checked(): void;
-}
-
 /** The time between two checks. */
 const CHECK_MS = 5000;
 
@@ -343,50 +301,39 @@ const SUSPECT_MS = 3000;
  * decide.
  */
 class Http2Pulse {
-  readonly #owner: PulseOwner;
+  readonly #owner: Http2Session;
   readonly #timer: NodeJS.Timeout;
-  #heard = 0;
-  #heardAt = 0;
+  /** Counts what arrived for requests: if it has not changed since a request was sent, nothing arrived since. */
+  heard = 0;
+  /** The time at which something arrived for a request, or a ping was answered; 0 before the connection has worked. */
+  heardAt = 0;
   #heardAtCheck = -1;
   #silentChecks = 0;
   #awaitsPing = false;
   #unansweredChecks = 0;
-  #isSuspect = false;
+  /** The connection can be dead: it should take no more requests. */
+  isSuspect = false;
   #isStopped = false;
 
-  constructor(owner: PulseOwner) {
+  constructor(owner: Http2Session) {
     this.#owner = owner;
-    this.#timer = setInterval(() => afterReading(() => this.#check()), CHECK_MS);
+    // Acts after the event loop has read what arrived while the process was busy.
+    this.#timer = setInterval(() => setImmediate(() => this.#check()), CHECK_MS);
     this.#timer.unref();
-  }
-
-  /** Counts what arrived for requests: if it has not changed since a request was sent, nothing arrived since. */
-  get heard(): number {
-    return this.#heard;
-  }
-
-  /** The time at which something arrived for a request, or a ping was answered; 0 before the connection has worked. */
-  get heardAt(): number {
-    return this.#heardAt;
-  }
-
-  /** The connection can be dead: it should take no more requests. */
-  get isSuspect(): boolean {
-    return this.#isSuspect;
   }
 
   /** Something arrived for a request. */
   hear(): void {
-    this.#heard += 1;
-    this.#heardAt = performance.now();
+    this.heard += 1;
+    this.heardAt = performance.now();
   }
 
   /** A request waited for nothing: the server has to answer a ping soon. */
   suspect(): void {
-    if (this.#isStopped || this.#isSuspect) return;
+    if (this.#isStopped || this.isSuspect) return;
     this.#setSuspect(true);
     this.#ping();
-    this.#decideSoon(this.#heard);
+    this.#decideSoon(this.heard);
   }
 
   stop(): void {
@@ -395,20 +342,20 @@ class Http2Pulse {
   }
 
   #decideSoon(heardBefore: number): void {
-    setTimeout(() => afterReading(() => this.#decide(heardBefore)), SUSPECT_MS).unref();
+    setTimeout(() => setImmediate(() => this.#decide(heardBefore)), SUSPECT_MS).unref();
   }
 
   #decide(heardBefore: number): void {
-    if (this.#isStopped || !this.#isSuspect) return;
-    if (this.#heard === heardBefore) this.#owner.died();
-    else this.#decideSoon(this.#heard);
+    if (this.#isStopped || !this.isSuspect) return;
+    if (this.heard === heardBefore) this.#owner.destroy(DEAD);
+    else this.#decideSoon(this.heard);
   }
 
   #check(): void {
     if (!this.#isStopped) this.#owner.checked();
     if (this.#isStopped) return;
-    const isSilent = this.#heard === this.#heardAtCheck;
-    this.#heardAtCheck = this.#heard;
+    const isSilent = this.heard === this.#heardAtCheck;
+    this.#heardAtCheck = this.heard;
     this.#silentChecks = isSilent ? this.#silentChecks + 1 : 0;
     if (this.#awaitsPing && isSilent) this.#countUnanswered();
     else if (this.#silentChecks >= SILENT_CHECKS) this.#ping();
@@ -416,7 +363,7 @@ class Http2Pulse {
 
   #countUnanswered(): void {
     this.#unansweredChecks += 1;
-    if (this.#unansweredChecks === UNANSWERED_CHECKS) this.#owner.died();
+    if (this.#unansweredChecks === UNANSWERED_CHECKS) this.#owner.destroy(DEAD);
     else this.#setSuspect(true);
   }
 
@@ -427,19 +374,14 @@ class Http2Pulse {
     this.#owner.sendPing((answered) => {
       this.#awaitsPing = false;
       this.#silentChecks = 0;
-      if (answered) this.#heardAt = performance.now();
+      if (answered) this.heardAt = performance.now();
       this.#setSuspect(false);
     });
   }
 
   #setSuspect(isSuspect: boolean): void {
-    if (this.#isSuspect === isSuspect || this.#isStopped) return;
-    this.#isSuspect = isSuspect;
+    if (this.isSuspect === isSuspect || this.#isStopped) return;
+    this.isSuspect = isSuspect;
     this.#owner.suspicionChanged();
   }
-}
-
-/** Acts after the event loop has read what arrived while the process was busy. */
-function afterReading(act: () => void): void {
-  setImmediate(act);
 }

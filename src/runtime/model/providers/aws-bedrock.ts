@@ -8,67 +8,53 @@ import { headerProblem } from '../../../schema/providers/option-shapes.ts';
 import type { HttpCall } from '../http/origin-pool.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
 import { findAwsCredentials, type AwsCredentialSource, AwsSigner, type AwsCredentials } from './aws-credentials.ts';
-import { formatName, inlineData, wireConversation } from './message-parts.ts';
 import {
+  formatName,
+  inlineData,
+  jsonProtocol,
   requestHeaders,
   requestPath,
+  twoPaths,
+  wireConversation,
   type ClientSetup,
   type HttpProvider,
-  type MissingSecret,
-  type ProviderAccess,
-  withStructure,
 } from './provider.ts';
 import { withCredential } from './cloud-credential.ts';
-import { JsonEventStream, type ReasoningDelta } from '../wire/json-event-stream.ts';
 import {
-  knownDetails,
+  knownTokens,
   malformed,
-  promptTokens,
   reportedError,
-  type PossibleDetails,
-  type ReplyDetails,
+  type ReadDetails,
   type ReplyFormat,
   type WireObject,
 } from '../wire/reply-format.ts';
-import { answeredByTool, ToolReply, toolText } from '../wire/tool-reply.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 
 type BedrockClient = ClientSetup<typeof AWS_BEDROCK.options>;
 
 export const awsBedrock: HttpProvider = {
-  connect: (client: BedrockClient) => ({ protocol: (apiKey, access) => protocol(client, apiKey, access) }),
+  protocol(client: BedrockClient, apiKey, access) {
+    const token = apiKey ?? access.secrets(AWS_KEY_VARIABLES).get(BEDROCK_TOKEN_VARIABLE);
+    const problem = token === undefined ? undefined : headerProblem('authorization', token);
+    if (problem !== undefined) return { missing: BEDROCK_TOKEN_VARIABLE, because: problem.message };
+    if (token !== undefined || client.options.headers.has('authorization')) return unsignedProtocol(client, token);
+    const credentials = findAwsCredentials(client.values, access);
+    return 'missing' in credentials ? credentials : signedProtocol(client, credentials);
+  },
 };
-
-function protocol(
-  client: BedrockClient,
-  apiKey: string | undefined,
-  access: ProviderAccess,
-): WireProtocol | MissingSecret {
-  const token = apiKey ?? access.secrets(AWS_KEY_VARIABLES).get(BEDROCK_TOKEN_VARIABLE);
-  const problem = token === undefined ? undefined : headerProblem('authorization', token);
-  if (problem !== undefined) return { missing: BEDROCK_TOKEN_VARIABLE, because: problem.message };
-  if (token !== undefined || client.options.headers.has('authorization')) return unsignedProtocol(client, token);
-  const credentials = findAwsCredentials(client.values, access);
-  return 'missing' in credentials ? credentials : signedProtocol(client, credentials);
-}
 
 function unsignedProtocol(client: BedrockClient, token: string | undefined): ReadyProtocol {
   const { url, options, values, format = bedrockFormat } = client;
   const path = `/model/${pathSegment(options.model ?? '')}/converse`;
-  const whole = requestPath(url, path, options);
-  const stream = requestPath(url, `${path}-stream`, options);
-  const headers = requestHeaders(options, { authorization: token === undefined ? undefined : `Bearer ${token}` });
-  const members = { ...ownMembers(values), ...Object.fromEntries(options.body) };
-  return {
+  return jsonProtocol({
+    structured: options.structured,
+    members: { ...ownMembers(values), ...Object.fromEntries(options.body) },
+    write: bedrockMessages,
+    headers: requestHeaders(options, { authorization: token === undefined ? undefined : `Bearer ${token}` }),
+    address: twoPaths(requestPath(url, path, options), requestPath(url, `${path}-stream`, options)),
     format,
-    structuredFormat: bedrockToolFormat,
-    call(messages, streamed, output) {
-      const wire = bedrockMessages(messages);
-      if (!wire.ok) return err(wire.failure);
-      const body = JSON.stringify({ ...withStructure(members, options, output), ...wire.value });
-      return ok({ path: streamed ? stream : whole, headers, body });
-    },
-  };
+    toolFormat: bedrockFormat,
+  });
 }
 
 function ownMembers({
@@ -160,116 +146,59 @@ const FORMATS = {
 
 /** Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrockFormat: ReplyFormat = {
-  readReply: (reply) => readMessage(reply, textOfBlocks),
-  reasoningIn,
-  openStream: (wantsReasoning) => new ConverseStream(wantsReasoning),
+  countsCacheApart: true,
   frames: (listener) => new AwsEventReader(listener),
-};
-
-/** The replies of a model that has to call a tool: the input of the tool is the answer. */
-export const bedrockToolFormat: ReplyFormat = {
-  readReply(reply, body) {
-    const message = readMessage(reply, (content) => textOfTool(content, body));
-    return message.ok ? ok(answeredByTool(message.value)) : message;
+  readReply(reply) {
+    const content = contentOf(reply);
+    if (content === undefined) return err(malformed('answered without "output.message.content"'));
+    const tool = content.findIndex((block) => objectAt(block, 'toolUse') !== undefined);
+    return ok({
+      ...usageOf(reply),
+      finishReason: stringAt(reply, 'stopReason'),
+      text: content.map((block) => stringAt(block, 'text') ?? '').join(''),
+      toolInput: tool < 0 ? undefined : ['output', 'message', 'content', tool, 'toolUse', 'input'],
+    });
   },
-  reasoningIn,
-  openStream: (wantsReasoning) => new ToolStream(wantsReasoning),
-  frames: (listener) => new AwsEventReader(listener),
+  // Redacted reasoning has no text.
+  reasoningIn: (reply) =>
+    (contentOf(reply) ?? []).map(
+      (block) => stringAt(objectAt(objectAt(block, 'reasoningContent'), 'reasoningText'), 'text') ?? '',
+    ),
+  /** Each event has one member, named after its type. The metadata follow the stop and are the last event. */
+  readEvent(event, { finishReason }) {
+    const exception = objectAt(event, 'exception');
+    if (exception !== undefined) return { fault: reportedError({ ...exception, type: event['exceptionType'] }) };
+    const metadata = objectAt(event, 'metadata');
+    if (metadata !== undefined) return { ...usageOf(metadata), done: finishReason !== undefined };
+    const stop = objectAt(event, 'messageStop');
+    if (stop !== undefined) return { finishReason: stringAt(stop, 'stopReason') };
+    const start = objectAt(objectAt(event, 'contentBlockStart'), 'start');
+    if (start !== undefined) return { callsTool: objectAt(start, 'toolUse') !== undefined };
+    const block = objectAt(event, 'contentBlockDelta');
+    const delta = objectAt(block, 'delta');
+    return {
+      text: stringAt(delta, 'text'),
+      toolInput: stringAt(objectAt(delta, 'toolUse'), 'input'),
+      reasoning: stringAt(objectAt(delta, 'reasoningContent'), 'text'),
+      reasoningPart: countAt(block, 'contentBlockIndex'),
+    };
+  },
 };
-
-function readMessage(
-  reply: WireObject,
-  textIn: (content: readonly unknown[]) => string,
-): ReturnType<ReplyFormat['readReply']> {
-  const content = contentOf(reply);
-  if (content === undefined) return err(malformed('answered without "output.message.content"'));
-  const details = knownDetails({ ...usageOf(reply), finishReason: stringAt(reply, 'stopReason') });
-  return ok({ text: textIn(content), ...details });
-}
 
 function contentOf(reply: WireObject): readonly unknown[] | undefined {
   return listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
 }
 
-function reasoningIn(reply: WireObject): readonly string[] {
-  return (contentOf(reply) ?? []).map(reasoningOfBlock);
-}
-
-function textOfBlocks(content: readonly unknown[]): string {
-  return content.map((block) => stringAt(block, 'text') ?? '').join('');
-}
-
-/** The input of the tool; the text if the model called none. */
-function textOfTool(content: readonly unknown[], body: string): string {
-  const index = content.findIndex((block) => objectAt(block, 'toolUse') !== undefined);
-  if (index < 0) return textOfBlocks(content);
-  return toolText(body, ['output', 'message', 'content', index, 'toolUse', 'input']);
-}
-
-/** Redacted reasoning has no text. */
-function reasoningOfBlock(block: unknown): string {
-  return stringAt(objectAt(objectAt(block, 'reasoningContent'), 'reasoningText'), 'text') ?? '';
-}
-
-function usageOf(holder: unknown): PossibleDetails {
+function usageOf(holder: WireObject): ReadDetails {
   const usage = objectAt(holder, 'usage');
-  const others = countAt(usage, 'inputTokens');
-  const prompt = promptTokens(others, countAt(usage, 'cacheReadInputTokens'), countAt(usage, 'cacheWriteInputTokens'));
-  return { ...prompt, outputTokens: countAt(usage, 'outputTokens') };
-}
-
-class ConverseStream extends JsonEventStream {
-  protected override take(event: WireObject): string {
-    const exception = objectAt(event, 'exception');
-    if (exception !== undefined) this.fault = reportedError({ ...exception, type: event['exceptionType'] });
-    const stop = objectAt(event, 'messageStop');
-    if (stop !== undefined) this.learnDetails({ finishReason: stringAt(stop, 'stopReason') });
-    const metadata = objectAt(event, 'metadata');
-    if (metadata !== undefined) {
-      this.learnDetails(usageOf(metadata));
-      // The metadata follow the stop and are the last event.
-      this.done = this.details.finishReason !== undefined;
-    }
-    return textOf(event) ?? '';
-  }
-
-  protected override reasoningOf(event: WireObject): ReasoningDelta {
-    const block = objectAt(event, 'contentBlockDelta');
-    const text = stringAt(objectAt(objectAt(block, 'delta'), 'reasoningContent'), 'text');
-    return { text, part: countAt(block, 'contentBlockIndex') };
-  }
-
-  protected override plainText(event: WireObject): string | undefined {
-    return textOf(event);
-  }
-}
-
-function textOf(event: WireObject): string | undefined {
-  return stringAt(objectAt(objectAt(event, 'contentBlockDelta'), 'delta'), 'text');
-}
-
-class ToolStream extends ConverseStream {
-  readonly #reply = new ToolReply();
-
-  protected override take(event: WireObject): string {
-    if (objectAt(objectAt(objectAt(event, 'contentBlockStart'), 'start'), 'toolUse') !== undefined) this.#reply.begin();
-    const input = inputOf(event);
-    if (input !== undefined) return this.#reply.input(input);
-    const text = this.#reply.text(super.take(event));
-    return objectAt(event, 'messageStop') === undefined ? text : text + this.#reply.end();
-  }
-
-  protected override plainText(event: WireObject): string | undefined {
-    return inputOf(event);
-  }
-
-  override get details(): ReplyDetails {
-    return answeredByTool(super.details);
-  }
-}
-
-function inputOf(event: WireObject): string | undefined {
-  return stringAt(objectAt(objectAt(objectAt(event, 'contentBlockDelta'), 'delta'), 'toolUse'), 'input');
+  return {
+    inputTokens: countAt(usage, 'inputTokens'),
+    outputTokens: countAt(usage, 'outputTokens'),
+    tokenDetails: knownTokens({
+      cachedInputTokens: countAt(usage, 'cacheReadInputTokens'),
+      cacheWrittenInputTokens: countAt(usage, 'cacheWriteInputTokens'),
+    }),
+  };
 }
 
 /** No model sends a larger message. AWS's own limit is 24 MB. */

@@ -8,7 +8,7 @@ import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import type { MissingSecret, ProviderAccess } from './provider.ts';
 import { DEFAULT_LIFE_MS, RenewedCredential, type Lease, type CloudMachine } from './cloud-credential.ts';
 import { parseJson, stringAt } from '../../../base/json.ts';
-import { askService } from '../http/ask-service.ts';
+import { askService } from '../http/http-exchange.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 
 /** The options of a client about its credentials. */
@@ -90,25 +90,21 @@ function defaultCredentials(region: string, access: ProviderAccess): AwsCredenti
 }
 
 function profileCredentials(name: string, access: ProviderAccess): AwsCredentialSource | undefined {
-  const files = profileFiles(access);
-  const profile = files === undefined ? undefined : readAwsProfile(files, name);
+  const profile = readAwsProfile(profileFiles(access), name);
   if (profile === undefined) return undefined;
   return profile.kind === 'keys' ? profile.keys : renewed(() => fetchProfileCredentials(profile), access);
 }
 
-/** Undefined when the server names none, or when they are not for this client's host. */
-function profileFiles(access: ProviderAccess): AwsProfileFiles | undefined {
-  const home = access.ofServer('HOME');
-  const credentials = access.ofServer('AWS_SHARED_CREDENTIALS_FILE') ?? below(home, '.aws/credentials');
-  const config = access.ofServer('AWS_CONFIG_FILE') ?? below(home, '.aws/config');
-  return credentials === '' && config === '' ? undefined : { credentials, config };
+/** Empty paths when the server names none, or when they are not for this client's host. */
+function profileFiles({ ofServer }: ProviderAccess): AwsProfileFiles {
+  const home = ofServer('HOME');
+  const below = (path: string): string => (home === undefined ? '' : join(home, path));
+  return {
+    credentials: ofServer('AWS_SHARED_CREDENTIALS_FILE') ?? below('.aws/credentials'),
+    config: ofServer('AWS_CONFIG_FILE') ?? below('.aws/config'),
+  };
 }
 
-function below(home: string | undefined, path: string): string {
-  return home === undefined ? '' : join(home, path);
-}
-
-/** The files with profiles: `~/.aws/credentials` and `~/.aws/config` unless variables name others. */
 interface AwsProfileFiles {
   readonly credentials: string;
   readonly config: string;
@@ -177,7 +173,7 @@ export async function fetchProfileCredentials(
   load: () => Promise<ProfileReader> = () => import('@aws-sdk/credential-provider-ini'),
 ): Promise<Result<Lease<AwsCredentials>, string>> {
   const { name, files } = profile;
-  const reader = await loaded(load);
+  const reader = await load().catch(() => undefined);
   if (reader === undefined) {
     return err(
       `needs the package ${PACKAGE} for its AWS profile "${name}", which signs in or assumes a role. Install it beside svc, or use a profile with keys`,
@@ -193,14 +189,6 @@ export async function fetchProfileCredentials(
     return err(
       `could not get the keys of its AWS profile "${name}". On the server, "aws sts get-caller-identity --profile ${name}" shows why`,
     );
-  }
-}
-
-async function loaded(load: () => Promise<ProfileReader>): Promise<ProfileReader | undefined> {
-  try {
-    return await load();
-  } catch {
-    return undefined;
   }
 }
 
@@ -263,14 +251,9 @@ async function fetchRoleCredentials(
   if (accessKeyId === undefined || secretAccessKey === undefined) {
     return err('could not get the keys of its role: the answer contains none');
   }
-  const sessionToken = stringAt(reply, 'Token');
-  const value = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) };
-  return ok({ value, livesMs: lifeOf(stringAt(reply, 'Expiration')) });
-}
-
-function lifeOf(expiration: string | undefined): number {
-  const end = Date.parse(expiration ?? '');
-  return Number.isNaN(end) ? DEFAULT_LIFE_MS : end - Date.now();
+  const end = Date.parse(stringAt(reply, 'Expiration') ?? '');
+  const livesMs = Number.isNaN(end) ? DEFAULT_LIFE_MS : end - Date.now();
+  return ok({ value: keysOf(accessKeyId, secretAccessKey, stringAt(reply, 'Token')), livesMs });
 }
 
 function askContainer(

@@ -4,29 +4,35 @@ import { err, ok, type Result } from '../../../base/result.ts';
 import type { MediaPart, Message } from '../../../schema/message.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
-import { inlineData, wireConversation, withMetadata } from './message-parts.ts';
-import { requestHeaders, requestPath, type HttpProvider, withStructure } from './provider.ts';
-import { JsonEventStream, type ReasoningDelta } from '../wire/json-event-stream.ts';
 import {
-  isOnlyOne,
-  knownDetails,
+  inlineData,
+  jsonProtocol,
+  requestHeaders,
+  requestPath,
+  twoPaths,
+  wireConversation,
+  withMetadata,
+  type HttpProvider,
+} from './provider.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
+import {
   knownTokens,
   malformed,
-  reportedError,
-  type PossibleDetails,
-  type ReplyDetails,
+  onlyAnswer,
+  severalAnswers,
+  type ReadDetails,
   type ReplyFormat,
-  type TokenDetails,
   type WireObject,
 } from '../wire/reply-format.ts';
 
 export const googleAi: HttpProvider = {
-  connect: ({ url, options, format = googleFormat }) => ({
-    protocol: (apiKey) => {
-      const headers = requestHeaders(options, { 'x-goog-api-key': apiKey });
-      return googleProtocol({ base: `${url}/models/${modelPath(options.model ?? '')}`, options, format, headers });
-    },
-  }),
+  protocol: ({ url, options, format }, apiKey) =>
+    googleProtocol({
+      base: `${url}/models/${modelPath(options.model ?? '')}`,
+      options,
+      format,
+      headers: requestHeaders(options, { 'x-goog-api-key': apiKey }),
+    }),
 };
 
 /** A model's name as one or more segments of a path: `tunedModels/x` keeps its slash, and `..` does not lead upwards. */
@@ -35,25 +41,28 @@ export function modelPath(model: string): string {
 }
 
 /** generateContent below a model's URL: shared by the Gemini API and Vertex AI. */
-export function googleProtocol(parts: {
+export function googleProtocol({
+  base,
+  options,
+  format = googleFormat,
+  headers,
+}: {
   readonly base: string;
   readonly options: ClientOptions;
-  readonly format: ReplyFormat;
+  readonly format: ReplyFormat | undefined;
   readonly headers: readonly string[];
 }): ReadyProtocol {
-  const { base, options, format, headers } = parts;
-  const whole = requestPath(base, ':generateContent', options);
-  const stream = requestPath(base, ':streamGenerateContent?alt=sse', options);
-  const members = Object.fromEntries(options.body);
-  return {
+  return jsonProtocol({
+    structured: options.structured,
+    members: Object.fromEntries(options.body),
+    write: (messages) => googleContents(messages, options),
+    headers,
+    address: twoPaths(
+      requestPath(base, ':generateContent', options),
+      requestPath(base, ':streamGenerateContent?alt=sse', options),
+    ),
     format,
-    call(messages, streamed, output) {
-      const wire = googleContents(messages, options);
-      if (!wire.ok) return err(wire.failure);
-      const body = JSON.stringify({ ...withStructure(members, options, output), ...wire.value });
-      return ok({ path: streamed ? stream : whole, headers, body });
-    },
-  };
+  });
 }
 
 /** Messages as Gemini documents them: leading system messages are the instruction, and the assistant is called `model`. */
@@ -81,35 +90,33 @@ function mediaPart({ source, media }: MediaPart): Result<JsonObject, string> {
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
 export const googleFormat: ReplyFormat = {
   readReply(reply) {
-    if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
-    const blocked = blockedReason(reply);
-    if (blocked !== undefined) return err(malformed(blocked));
-    const candidates = listAt(reply, 'candidates');
-    if (candidates === undefined) return err(malformed('answered without "candidates"'));
-    if (candidates.length !== 1) return err(malformed(`answered ${candidates.length} candidates instead of one`));
-    const [candidate] = candidates;
-    const tokenDetails = tokensOf(objectAt(reply, 'usageMetadata'));
-    return ok({ text: textOfCandidate(candidate), ...knownDetails({ ...detailsOf(reply), tokenDetails }) });
+    const fault = blocked(reply);
+    if (fault !== undefined) return err(fault);
+    const candidate = onlyAnswer(reply, 'candidates');
+    if (!candidate.ok) return candidate;
+    return ok({ text: textOf(candidate.value, false), ...detailsOf(reply, candidate.value) });
   },
-  reasoningIn: (reply) => [thoughtsOfCandidate(listAt(reply, 'candidates')?.[0])],
-  openStream: (wantsReasoning) => new CandidateStream(wantsReasoning),
+  reasoningIn: (reply) => [textOf(listAt(reply, 'candidates')?.[0], true)],
+  readEvent(event) {
+    const candidates = listAt(event, 'candidates') ?? [];
+    const [candidate] = candidates;
+    const fault = blocked(event) ?? severalAnswers(candidates, 'candidates');
+    if (fault !== undefined) return { fault };
+    return {
+      ...detailsOf(event, candidate),
+      text: textOf(candidate, false),
+      reasoning: textOf(candidate, true),
+    };
+  },
 };
 
-function blockedReason(reply: WireObject): string | undefined {
+function blocked(reply: WireObject): UpstreamFailure | undefined {
   const reason = stringAt(reply['promptFeedback'], 'blockReason');
-  return reason === undefined ? undefined : `refused the prompt: ${reason}`;
+  return reason === undefined ? undefined : malformed(`refused the prompt: ${reason}`);
 }
 
 /** Parts marked as thoughts are not part of the answer. */
-function textOfCandidate(candidate: unknown): string {
-  return textOfParts(candidate, false);
-}
-
-function thoughtsOfCandidate(candidate: unknown): string {
-  return textOfParts(candidate, true);
-}
-
-function textOfParts(candidate: unknown, thoughts: boolean): string {
+function textOf(candidate: unknown, thoughts: boolean): string {
   const parts = listAt(objectAt(candidate, 'content'), 'parts') ?? [];
   return parts
     .map((part) =>
@@ -118,31 +125,26 @@ function textOfParts(candidate: unknown, thoughts: boolean): string {
     .join('');
 }
 
-function detailsOf(reply: WireObject): PossibleDetails {
+function detailsOf(reply: WireObject, candidate: unknown): ReadDetails {
   const usage = objectAt(reply, 'usageMetadata');
   return {
-    finishReason: stringAt(listAt(reply, 'candidates')?.[0], 'finishReason'),
+    finishReason: stringAt(candidate, 'finishReason'),
     responseModel: stringAt(reply, 'modelVersion'),
     inputTokens: countAt(usage, 'promptTokenCount'),
     outputTokens: outputTokens(usage),
+    tokenDetails: knownTokens({
+      cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
+      reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
+      audioInputTokens: audioTokens(usage, 'promptTokensDetails'),
+      audioOutputTokens: audioTokens(usage, 'candidatesTokensDetails'),
+    }),
   };
 }
 
-function tokensOf(usage: WireObject | undefined): TokenDetails | undefined {
-  return knownTokens({
-    cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
-    reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
-    audioInputTokens: audioTokens(listAt(usage, 'promptTokensDetails')),
-    audioOutputTokens: audioTokens(listAt(usage, 'candidatesTokensDetails')),
-  });
-}
-
 /** Gemini lists the tokens of each modality: https://ai.google.dev/api/generate-content#UsageMetadata */
-function audioTokens(modalities: readonly unknown[] | undefined): number | undefined {
-  return countAt(
-    modalities?.find((entry) => stringAt(entry, 'modality') === 'AUDIO'),
-    'tokenCount',
-  );
+function audioTokens(usage: WireObject | undefined, key: string): number | undefined {
+  const audio = listAt(usage, key)?.find((entry) => stringAt(entry, 'modality') === 'AUDIO');
+  return countAt(audio, 'tokenCount');
 }
 
 /** Thoughts are counted apart from the answer, but are output too: they are generated and paid for. */
@@ -150,42 +152,4 @@ function outputTokens(usage: WireObject | undefined): number | undefined {
   const answer = countAt(usage, 'candidatesTokenCount');
   const thoughts = countAt(usage, 'thoughtsTokenCount');
   return answer === undefined && thoughts === undefined ? undefined : (answer ?? 0) + (thoughts ?? 0);
-}
-
-class CandidateStream extends JsonEventStream {
-  /** The last one that counts the prompt: each event repeats and completes the counts, so the others are not read. */
-  #usage: WireObject | undefined;
-
-  override get details(): ReplyDetails {
-    const tokenDetails = tokensOf(this.#usage);
-    return tokenDetails === undefined ? super.details : { ...super.details, tokenDetails };
-  }
-
-  protected override take(event: WireObject): string {
-    const blocked = blockedReason(event);
-    if (event['error'] !== undefined) this.fault = reportedError(event['error']);
-    else if (blocked !== undefined) this.fault = malformed(blocked);
-    const candidates = listAt(event, 'candidates') ?? [];
-    if (!isOnlyOne(candidates)) {
-      this.fault = malformed('answered several candidates instead of one');
-      return '';
-    }
-    const details = detailsOf(event);
-    this.learnDetails(details);
-    if (details.inputTokens !== undefined) this.#usage = objectAt(event, 'usageMetadata');
-    return textOfCandidate(candidates[0]);
-  }
-
-  protected override reasoningOf(event: WireObject): ReasoningDelta {
-    return { text: thoughtsOfCandidate(listAt(event, 'candidates')?.[0]) };
-  }
-
-  protected override plainText(event: WireObject): string | undefined {
-    const details = detailsOf(event);
-    if (details.finishReason !== undefined || event['error'] !== undefined) return undefined;
-    // Usage grows with each event, so every event that contains it has to be read.
-    if (details.inputTokens !== undefined || details.outputTokens !== undefined) return undefined;
-    const candidates = listAt(event, 'candidates') ?? [];
-    return isOnlyOne(candidates) ? textOfCandidate(candidates[0]) : undefined;
-  }
 }

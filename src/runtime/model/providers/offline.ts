@@ -24,7 +24,11 @@ export function createOfflineAnswers(program: DefinitionIndex): OfflineAnswers {
   return {
     answer(functionName, args, definitions = program) {
       const returns = definitions.functions.get(functionName)?.returns ?? { kind: 'string' };
-      const value = sampleValue(returns, definitions, seedOf(`${functionName} ${JSON.stringify(args)}`));
+      const value = new Sampler(definitions, seedOf(`${functionName} ${JSON.stringify(args)}`)).value(
+        returns,
+        'value',
+        0,
+      );
       return typeof value === 'string' && returns.kind === 'string' ? value : JSON.stringify(value);
     },
   };
@@ -41,7 +45,12 @@ export function createOfflineClient(name: string, options: OfflineOptions, answe
     model: 'offline',
     prompt: offlinePrompt(name),
     finishReasons: { kind: 'any' },
-    ask: (request, listener) => new OfflineAttempt({ name, options, answers, request, listener }),
+    ask(request, listener) {
+      const { functionName, args, definitions } = request;
+      const given = cannedReply(options, request) ?? options.reply ?? answers.answer(functionName, args, definitions);
+      const reply = typeof given === 'string' ? given : JSON.stringify(given);
+      return new OfflineAttempt({ name, options, reply, request, listener });
+    },
   };
 }
 
@@ -61,14 +70,13 @@ export function offlinePrompt(name: string): PromptClient {
 interface OfflineAttemptParts {
   readonly name: string;
   readonly options: OfflineOptions;
-  readonly answers: OfflineAnswers;
+  readonly reply: string;
   readonly request: ModelRequest;
   readonly listener: ModelListener;
 }
 
 class OfflineAttempt implements ModelAttempt {
   readonly #parts: OfflineAttemptParts;
-  readonly #reply: string;
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
@@ -78,11 +86,7 @@ class OfflineAttempt implements ModelAttempt {
 
   constructor(parts: OfflineAttemptParts) {
     this.#parts = parts;
-    const { options, answers, request } = parts;
-    const { latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = options;
-    const reply = cannedReply(options, request) ?? options.reply ?? null;
-    if (reply === null) this.#reply = answers.answer(request.functionName, request.args, request.definitions);
-    else this.#reply = typeof reply === 'string' ? reply : JSON.stringify(reply);
+    const { latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = parts.options;
     if (latencyMs > 0 || chunkDelayMs > 0) this.#watchDeadline();
     this.#after(latencyMs, () => this.#begin());
   }
@@ -92,7 +96,7 @@ class OfflineAttempt implements ModelAttempt {
     clearTimeout(this.#deadline);
     clearImmediate(this.#immediate);
     this.#waiting = undefined;
-    this.#sent = this.#reply.length + 1;
+    this.#sent = this.#parts.reply.length + 1;
   }
 
   /** Its deltas cost nothing to read. */
@@ -117,7 +121,7 @@ class OfflineAttempt implements ModelAttempt {
       const fault = { kind: 'status', status: options.fail_status, body: 'asked to fail by "fail_status"' } as const;
       this.#end(err(attemptFailure(name, fault)));
     } else if (request.streamed) this.#sendDeltas();
-    else this.#end(ok({ text: this.#reply, finishReason: 'stop' }));
+    else this.#finish();
   }
 
   #sendDeltas(): void {
@@ -126,13 +130,13 @@ class OfflineAttempt implements ModelAttempt {
       this.#waiting = () => this.#sendDeltas();
       return;
     }
-    if (this.#sent >= this.#reply.length) {
-      this.#end(ok({ text: this.#reply, finishReason: 'stop' }));
+    if (this.#sent >= this.#parts.reply.length) {
+      this.#finish();
       return;
     }
     // A size of 0 would never end.
     const size = Math.max(1, options.chunk_size);
-    listener.text(this.#reply.slice(this.#sent, this.#sent + size));
+    listener.text(this.#parts.reply.slice(this.#sent, this.#sent + size));
     this.#sent += size;
     this.#after(options.chunk_delay_ms, () => this.#sendDeltas());
   }
@@ -145,6 +149,10 @@ class OfflineAttempt implements ModelAttempt {
       const afterMs = Math.round(performance.now() - startedAt);
       this.#end(err(attemptFailure(this.#parts.name, { kind: 'timeout', timer: 'total', afterMs })));
     }, left);
+  }
+
+  #finish(): void {
+    this.#end(ok({ text: this.#parts.reply, finishReason: 'stop' }));
   }
 
   #end(result: Result<ModelReply, AttemptFailure>): void {
@@ -166,14 +174,7 @@ const LAST_DEPTH = 24;
 
 const ITEMS = 2;
 
-/**
- * A value of a type in the form of a model's reply (aliases for names, without skipped members). The same seed gives the
- * same value.
- */
-function sampleValue(type: Type, definitions: DefinitionIndex, seed: number): JsonValue {
-  return new Sampler(definitions, seed).value(type, 'value', 0);
-}
-
+/** Makes values in the form of a model's reply (aliases for names, without skipped members). The same seed gives the same values. */
 class Sampler {
   readonly #definitions: DefinitionIndex;
   #state: number;

@@ -1,65 +1,46 @@
-import type * as Chat from 'openai/resources/chat/completions/completions';
-import type * as Response from 'openai/resources/responses/responses';
-import type {
-  ChatCompletionCreateParams,
-  ChatCompletionContentPart,
-  ChatCompletionMessageParam,
-  ChatCompletion,
-  ChatCompletionChunk,
-  ChatCompletionMessage,
-} from 'openai/resources/chat/completions';
-import type { ResponseCreateParams } from 'openai/resources/responses/responses';
 import { createRequire } from 'node:module';
 import type { OpenAI } from 'openai';
+import type * as Chat from 'openai/resources/chat/completions/completions';
+import type * as Responses from 'openai/resources/responses/responses';
 import { invariant } from '../../../base/invariant.ts';
-import {
-  type JsonObject,
-  type JsonValue,
-  countAt,
-  isJsonObject,
-  listAt,
-  objectAt,
-  stringAt,
-} from '../../../base/json.ts';
+import { countAt, listAt, objectAt, stringAt, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import type { Message, MediaPart, MediaSource, MessagePart } from '../../../schema/message.ts';
-import type { StructuredOutput } from '../../../schema/structured-output.ts';
 import type { AZURE_OPENAI, OPENAI } from '../../../schema/providers/openai.ts';
 import type { ClientOptions } from '../client-options.ts';
-import type { CallResult, WireProtocol } from '../http-model-client.ts';
+import type { WireProtocol } from '../http-model-client.ts';
 import {
-  type ReplyFormat,
-  isOnlyOne,
-  knownDetails,
   knownTokens,
   malformed,
+  onlyAnswer,
   reportedError,
-  type PossibleDetails,
+  severalAnswers,
+  type ReadDetails,
+  type ReplyFormat,
   type TokenDetails,
   type WireObject,
 } from '../wire/reply-format.ts';
 import {
+  formatName,
+  inlineData,
+  jsonProtocol,
   requestHeaders,
   requestPath,
+  wireTurns,
+  withMetadata,
   type ClientSetup,
-  type Connection,
   type HttpProvider,
-  withStructure,
 } from './provider.ts';
-import { formatName, inlineData, wireTurns, withMetadata } from './message-parts.ts';
-import { JsonEventStream, type ReasoningDelta } from '../wire/json-event-stream.ts';
 
 /** OpenAI's own service. */
 export const openAi: HttpProvider = {
-  load: loadChat,
-  connect(client: ClientSetup<typeof OPENAI.options>) {
-    const { options, values } = client;
+  load: () => CHAT.load(),
+  limits: ({ options }) => (isFirstReasoningModel(options.model) ? FIRST_REASONING_LIMITS : {}),
+  protocol(client: ClientSetup<typeof OPENAI.options>, apiKey) {
     // A `stream_options` of the client is in the body of every request.
-    const isOwn = options.body.has('stream_options');
-    const connection = chatConnection(client, {
-      streamMembers: isOwn ? {} : { stream_options: values.stream_options },
-    });
-    return isFirstReasoningModel(options.model) ? { ...connection, ...FIRST_REASONING_LIMITS } : connection;
+    const isOwn = client.options.body.has('stream_options');
+    const streamMembers = isOwn ? {} : { stream_options: client.values.stream_options };
+    return openAiProtocol(CHAT, client, { headers: bearer(apiKey), streamMembers });
   },
 };
 
@@ -71,25 +52,26 @@ function isFirstReasoningModel(model: string | undefined): boolean {
 const FIRST_REASONING_LIMITS = { roles: ['user', 'assistant'], defaultRole: 'user', streams: false } as const;
 
 /** Other services that follow OpenAI's chat completions closely: Ollama and OpenRouter. */
-export const openAiCompatible: HttpProvider = { load: loadChat, connect: (client) => chatConnection(client, {}) };
+export const openAiCompatible: HttpProvider = {
+  load: () => CHAT.load(),
+  protocol: (client, apiKey) => openAiProtocol(CHAT, client, { headers: bearer(apiKey) }),
+};
 
 /** Any server that follows them more or less closely. */
 export const openAiGeneric: HttpProvider = {
-  load: loadChat,
-  connect: (client) => chatConnection(client, { plainText: true, endsWithBody: true }),
+  load: () => CHAT.load(),
+  protocol: (client, apiKey) =>
+    openAiProtocol(CHAT, client, { headers: bearer(apiKey), plainText: true, endsWithBody: true }),
 };
 
 export const azureOpenAi: HttpProvider = {
-  load: loadChat,
-  connect(client: ClientSetup<typeof AZURE_OPENAI.options>) {
-    const { options, values } = client;
-    const { api_version: apiVersion, max_tokens: maxTokens } = values;
-    const queryParams = new Map(options.queryParams);
+  load: () => CHAT.load(),
+  protocol(client: ClientSetup<typeof AZURE_OPENAI.options>, apiKey) {
+    const { api_version: apiVersion, max_tokens: maxTokens } = client.values;
+    const queryParams = new Map(client.options.queryParams);
     if (apiVersion !== undefined) queryParams.set('api-version', apiVersion);
-    const own: ClientOptions = { ...options, queryParams, body: withMaxTokens(options.body, maxTokens) };
-    return {
-      protocol: (apiKey) => new OpenAiChatProtocol({ ...client, options: own }, { headers: { 'api-key': apiKey } }),
-    };
+    const options = { ...client.options, queryParams, body: withMaxTokens(client.options.body, maxTokens) };
+    return openAiProtocol(CHAT, { ...client, options }, { headers: { 'api-key': apiKey } });
   },
 };
 
@@ -101,9 +83,14 @@ function withMaxTokens(body: ReadonlyMap<string, JsonValue>, fallback: JsonValue
   return members;
 }
 
-interface ChatDialect {
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** A message of text parts is sent as one string, not as a list of parts. */
+export const openAiResponses: HttpProvider = {
+  load: () => RESPONSES.load(),
+  protocol: (client, apiKey) => openAiProtocol(RESPONSES, client, { headers: bearer(apiKey) }),
+};
+
+interface Dialect {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Chat: a message of text parts is sent as one string, not as a list of parts. */
   readonly plainText?: boolean;
   /** Members that only streams have, after `stream`. */
   readonly streamMembers?: JsonObject;
@@ -111,81 +98,37 @@ interface ChatDialect {
   readonly endsWithBody?: boolean;
 }
 
-/** The connection of a client whose key, if it has one, is sent as a bearer token. */
-function chatConnection(client: ClientSetup, dialect: ChatDialect): Connection {
-  return {
-    protocol: (apiKey) => {
-      const headers = { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` };
-      return new OpenAiChatProtocol(client, { headers, ...dialect });
-    },
-  };
+function bearer(apiKey: string | undefined): Dialect['headers'] {
+  return { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` };
 }
 
-function loadChat(): void {
-  openAiPackage.loadChat();
-}
-
-/** Chat completions: https://platform.openai.com/docs/api-reference/chat/create */
-class OpenAiChatProtocol implements WireProtocol {
+/** One of OpenAI's APIs. */
+interface OpenAiApi extends OpenAiResource {
   readonly format: ReplyFormat;
-  readonly endsWithBody: boolean;
-  readonly #url: string;
-  readonly #options: ClientOptions;
-  readonly #dialect: ChatDialect;
-  readonly #headers: readonly string[];
-  readonly #members: JsonObject;
-  #path = '';
-
-  constructor({ url, options, format = openAiChatFormat }: ClientSetup, dialect: ChatDialect) {
-    this.#url = url;
-    this.#options = options;
-    this.#dialect = dialect;
-    this.endsWithBody = dialect.endsWithBody === true;
-    this.format = format;
-    this.#headers = requestHeaders(options, dialect.headers ?? {});
-    this.#members = Object.fromEntries(options.body);
-  }
-
-  call(messages: readonly Message[], streamed: boolean, output?: StructuredOutput): CallResult {
-    const { plainText = false, streamMembers = {} } = this.#dialect;
-    const wire = openAiChatMessages(messages, this.#options, plainText);
-    if (!wire.ok) return err(wire.failure);
-    // V8 defines a member after a spread in half a microsecond, which is a hundredth of a small call.
-    const params: Record<string, unknown> = Object.assign({}, withStructure(this.#members, this.#options, output), {
-      messages: wire.value,
-    });
-    if (streamed) Object.assign(params, { stream: true }, streamMembers);
-    // Options are the user's: the provider judges them.
-    const built = openAiPackage.chatCompletion(params as unknown as ChatCompletionCreateParams);
-    invariant(built !== undefined, 'the openai package posted nothing');
-    if (this.#path === '') this.#path = requestPath(this.#url, built.path, this.#options);
-    return ok({ path: this.#path, headers: this.#headers, body: JSON.stringify(built.body) });
-  }
+  readonly write: (
+    messages: readonly Message[],
+    options: ClientOptions,
+    plainText: boolean,
+  ) => Result<JsonObject, string>;
 }
 
-export const openAiResponses: HttpProvider = {
-  load: () => openAiPackage.loadResponses(),
-  connect: (client) => ({ protocol: (apiKey) => responsesProtocol(client, apiKey) }),
-};
-
-function responsesProtocol(client: ClientSetup, apiKey: string | undefined): WireProtocol {
-  const { url, options, format = openAiResponsesFormat } = client;
-  const headers = requestHeaders(options, { authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}` });
-  const members = Object.fromEntries(options.body);
-  let path: string | undefined;
-  return {
-    format,
-    call(messages, streamed, output) {
-      const input = openAiResponsesInput(messages, options);
-      if (!input.ok) return err(input.failure);
-      const all = withStructure(members, options, output);
-      const params = Object.assign({}, all, { input: input.value }, streamed ? { stream: true } : {});
-      const built = openAiPackage.response(params as unknown as ResponseCreateParams);
-      invariant(built !== undefined, 'the openai package posted nothing');
-      path ??= requestPath(url, built.path, options);
-      return ok({ path, headers, body: JSON.stringify(built.body) });
+function openAiProtocol(api: OpenAiApi, { url, options, format }: ClientSetup, dialect: Dialect): WireProtocol {
+  const { headers, plainText = false, streamMembers, endsWithBody = false } = dialect;
+  let path = '';
+  return jsonProtocol({
+    structured: options.structured,
+    members: Object.fromEntries(options.body),
+    write: (messages) => api.write(messages, options, plainText),
+    streamMembers: { stream: true, ...streamMembers },
+    headers: requestHeaders(options, headers),
+    address(params) {
+      const built = api.build(params);
+      if (path === '') path = requestPath(url, built.path, options);
+      return { path, body: built.body };
     },
-  };
+    format: format ?? api.format,
+    endsWithBody,
+  });
 }
 
 /**
@@ -193,22 +136,17 @@ function responsesProtocol(client: ClientSetup, apiKey: string | undefined): Wir
  * `plainText`, a message of text parts becomes one string: many servers that follow the API accept only that. Metadata in the prompt
  * keeps the parts separate, even if the client does not allow it.
  */
-function openAiChatMessages(
-  messages: readonly Message[],
-  options: ClientOptions,
-  plainText: boolean,
-): Result<readonly ChatCompletionMessageParam[], string> {
-  const turns = wireTurns<ChatCompletionContentPart>(messages, (part) => {
-    return withMetadata(part.kind === 'text' ? textPart(part.text) : mediaPart(part), part, options);
-  });
+const writeChat: OpenAiApi['write'] = (messages, options, plainText) => {
+  const turns = wireTurns<JsonObject>(messages, (part) =>
+    withMetadata(part.kind === 'text' ? ok({ type: 'text', text: part.text }) : chatMedia(part), part, options),
+  );
   if (!turns.ok) return turns;
-  const wire = turns.value.map(({ role, parts }, index) => {
+  const content = turns.value.map(({ role, parts }, index) => {
     const text = plainText ? plainTextOf(messages[index]?.parts) : undefined;
     return { role, content: text ?? parts };
   });
-  // The role is whatever the client allows; providers have more of them than the package's types name.
-  return ok(wire as readonly ChatCompletionMessageParam[]);
-}
+  return ok({ messages: content });
+};
 
 /** Joins texts with spaces. Returns undefined if a part is not a text, or has metadata. */
 function plainTextOf(parts: readonly MessagePart[] = []): string | undefined {
@@ -216,165 +154,112 @@ function plainTextOf(parts: readonly MessagePart[] = []): string | undefined {
   return texts.includes(undefined) ? undefined : texts.join(' ');
 }
 
-function textPart(text: string): Result<ChatCompletionContentPart, string> {
-  return ok({ type: 'text', text });
-}
-
-function mediaPart(part: MediaPart): Result<ChatCompletionContentPart, string> {
-  switch (part.media) {
-    case 'image':
-      return imagePart(part);
+function chatMedia({ media, source }: MediaPart): Result<JsonObject, string> {
+  switch (media) {
+    case 'image': {
+      const url = imageUrl(source);
+      return url.ok ? ok({ type: 'image_url', image_url: { url: url.value } }) : url;
+    }
     case 'audio':
-      return audioPart(part);
-    case 'pdf':
-      return pdfPart(part);
+      return audioPart(source);
+    case 'pdf': {
+      const file = pdfFile(source);
+      return ok({
+        type: 'file',
+        file: { ...(source.kind === 'url' ? { type: 'input_file' } : { filename: PDF_NAME }), ...file },
+      });
+    }
     case 'video':
       return err('cannot take video: chat completions have no such part. Send frames of it as images');
   }
 }
 
-function imagePart({ source }: MediaPart): Result<ChatCompletionContentPart, string> {
-  if (source.kind === 'url') return ok({ type: 'image_url', image_url: { url: source.url } });
-  const url = dataUrl(source);
-  return url.ok ? ok({ type: 'image_url', image_url: { url: url.value } }) : url;
-}
-
-function audioPart({ source }: MediaPart): Result<ChatCompletionContentPart, string> {
-  const audio = inlineAudio(source);
-  if (!audio.ok) return audio;
-  const format = audio.value.format as 'wav' | 'mp3';
-  return ok({ type: 'input_audio', input_audio: { data: audio.value.data, format } });
-}
-
-function pdfPart({ source }: MediaPart): Result<ChatCompletionContentPart, string> {
-  if (source.kind === 'base64') return ok({ type: 'file', file: { filename: PDF_NAME, file_data: pdfData(source) } });
-  const file = { type: 'input_file', file_url: source.url, filename: PDF_NAME };
-  return ok({ type: 'file', file });
-}
-
 /** Messages as the responses API takes them: text of the assistant is output, all other text is input. */
-function openAiResponsesInput(
-  messages: readonly Message[],
-  options: ClientOptions,
-): Result<readonly JsonValue[], string> {
+const writeResponses: OpenAiApi['write'] = (messages, options) => {
   const turns = wireTurns<JsonObject>(messages, (part, role) => {
     const type = role === 'assistant' ? 'output_text' : 'input_text';
-    return withMetadata(part.kind === 'text' ? ok({ type, text: part.text }) : mediaItem(part), part, options);
+    return withMetadata(part.kind === 'text' ? ok({ type, text: part.text }) : responsesMedia(part), part, options);
   });
-  return turns.ok ? ok(turns.value.map(({ role, parts }) => ({ role, content: parts }))) : turns;
-}
+  return turns.ok ? ok({ input: turns.value.map(({ role, parts }) => ({ role, content: parts })) }) : turns;
+};
 
-function mediaItem(part: MediaPart): Result<JsonObject, string> {
-  switch (part.media) {
-    case 'image':
-      return imageItem(part);
+function responsesMedia({ media, source }: MediaPart): Result<JsonObject, string> {
+  switch (media) {
+    case 'image': {
+      const url = imageUrl(source);
+      return url.ok ? ok({ type: 'input_image', detail: 'auto', image_url: url.value }) : url;
+    }
     case 'audio':
-      return audioItem(part);
+      return audioPart(source);
     case 'pdf':
-      return pdfItem(part);
+      return ok({ type: 'input_file', ...pdfFile(source) });
     case 'video':
       return err('cannot take video: the responses API has no such input. Send frames of it as images');
   }
 }
 
-function imageItem({ source }: MediaPart): Result<JsonObject, string> {
-  if (source.kind === 'url') return ok({ type: 'input_image', detail: 'auto', image_url: source.url });
-  const url = dataUrl(source);
-  return url.ok ? ok({ type: 'input_image', detail: 'auto', image_url: url.value }) : url;
-}
-
-function audioItem({ source }: MediaPart): Result<JsonObject, string> {
-  const audio = inlineAudio(source);
-  return audio.ok ? ok({ type: 'input_audio', input_audio: { ...audio.value } }) : audio;
-}
-
-function pdfItem({ source }: MediaPart): Result<JsonObject, string> {
-  if (source.kind === 'url') return ok({ type: 'input_file', file_url: source.url, filename: PDF_NAME });
-  return ok({ type: 'input_file', file_data: pdfData(source), filename: PDF_NAME });
-}
-
-type Base64Source = MediaSource & { readonly kind: 'base64' };
-
-function dataUrl(source: Base64Source): Result<string, string> {
+function imageUrl(source: MediaSource): Result<string, string> {
+  if (source.kind === 'url') return ok(source.url);
   const inline = inlineData(source);
   return inline.ok ? ok(`data:${inline.value.mediaType};base64,${inline.value.data}`) : inline;
 }
 
-function pdfData({ mediaType, data }: Base64Source): string {
-  return `data:${mediaType ?? 'application/pdf'};base64,${data}`;
-}
-
-/** The name of files that have none: OpenAI requires one. */
-const PDF_NAME = 'document.pdf';
-
 /** Both APIs take audio only inline, with its format (`wav`, `mp3`) by name. */
-function inlineAudio(source: MediaSource): Result<{ readonly data: string; readonly format: string }, string> {
+function audioPart(source: MediaSource): Result<JsonObject, string> {
   const inline = inlineData(source);
   if (!inline.ok) return inline;
-  return ok({ data: inline.value.data, format: formatName(inline.value.mediaType, AUDIO_FORMATS) });
+  const format = formatName(inline.value.mediaType, AUDIO_FORMATS);
+  return ok({ type: 'input_audio', input_audio: { data: inline.value.data, format } });
 }
 
 const AUDIO_FORMATS = { mpeg: 'mp3', wave: 'wav', 'x-wav': 'wav', 'vnd.wave': 'wav' };
 
-/** The request that a resource of the package would have sent. */
-interface BuiltRequest {
-  /** Below the base URL: `/chat/completions`. */
-  readonly path: string;
-  readonly body: unknown;
+/** The name of files that have none: OpenAI requires one. */
+const PDF_NAME = 'document.pdf';
+
+function pdfFile(source: MediaSource): JsonObject {
+  if (source.kind === 'url') return { file_url: source.url, filename: PDF_NAME };
+  const type = source.mediaType ?? 'application/pdf';
+  return { file_data: `data:${type};base64,${source.data}`, filename: PDF_NAME };
+}
+
+/** A resource of the openai package, without its request step. */
+interface OpenAiResource {
+  load(): void;
+  /** Path (below the base URL: `/chat/completions`) and body of the request that the package would send. */
+  build(params: JsonObject): { readonly path: string; readonly body: unknown };
 }
 
 const load = createRequire(import.meta.url);
 
 /**
- * The resources of the openai package without its request step: they build the path and body of a request, and svc's own
- * HTTP code sends it. The package's own step (Headers, AbortController, fetch, Response) costs ten times as much as the
- * rest of a call, and loading its entry, with every other API of OpenAI, four times as much as two resources.
+ * Resources of the openai package build the path and body of a request, and svc's own HTTP code sends it. The package's own
+ * step (Headers, AbortController, fetch, Response) costs ten times as much as the rest of a call, and loading its entry, with
+ * every other API of OpenAI, four times as much as two resources. All clients share a resource: it contains no key, and no
+ * state between two requests.
  */
-class OpenAiPackage {
-  readonly #client = { post: (path: string, options: unknown) => this.#post(path, options) };
-  #chat: Chat.Completions | undefined;
-  #responses: Response.Responses | undefined;
-  #built: BuiltRequest | undefined;
-
-  chatCompletion(params: Chat.ChatCompletionCreateParams): BuiltRequest | undefined {
-    void this.loadChat().create(params);
-    return this.#take();
-  }
-
-  response(params: Response.ResponseCreateParams): BuiltRequest | undefined {
-    void this.loadResponses().create(params);
-    return this.#take();
-  }
-
-  loadChat(): Chat.Completions {
-    if (this.#chat !== undefined) return this.#chat;
-    const { Completions } = load('openai/resources/chat/completions/completions') as typeof Chat;
-    this.#chat = new Completions(this.#openAi());
-    return this.#chat;
-  }
-
-  loadResponses(): Response.Responses {
-    if (this.#responses !== undefined) return this.#responses;
-    const { Responses } = load('openai/resources/responses/responses') as typeof Response;
-    this.#responses = new Responses(this.#openAi());
-    return this.#responses;
-  }
-
-  /** Resources use only `post` and the other methods of its kind. */
-  #openAi(): OpenAI {
-    return this.#client as unknown as OpenAI;
-  }
-
-  #post(path: string, options: unknown): Unsent {
-    this.#built = { path, body: bodyOf(options) };
-    return UNSENT;
-  }
-
-  #take(): BuiltRequest | undefined {
-    const built = this.#built;
-    this.#built = undefined;
-    return built;
-  }
+function openAiResource(create: (client: OpenAI) => { create(params: never): unknown }): OpenAiResource {
+  let built: ReturnType<OpenAiResource['build']> | undefined;
+  // Resources use only `post` and the other methods of its kind.
+  const client = {
+    post(path: string, { body }: { readonly body: unknown }): Unsent {
+      built = { path, body };
+      return UNSENT;
+    },
+  } as unknown as OpenAI;
+  let resource: ReturnType<typeof create> | undefined;
+  return {
+    load: () => (resource ??= create(client)),
+    build(params) {
+      resource ??= create(client);
+      // Options are the user's: the provider judges them.
+      void resource.create(params as never);
+      invariant(built !== undefined, 'the openai package posted nothing');
+      const taken = built;
+      built = undefined;
+      return taken;
+    },
+  };
 }
 
 interface Unsent {
@@ -384,38 +269,30 @@ interface Unsent {
 /** Returned in place of a promise that no code awaits. */
 const UNSENT: Unsent = { _thenUnwrap: () => UNSENT };
 
-function bodyOf(options: unknown): unknown {
-  return typeof options === 'object' && options !== null && 'body' in options ? options.body : undefined;
-}
-
-/** All clients share it: it contains no key, and no state between two requests. */
-const openAiPackage = new OpenAiPackage();
-
-/** Member names, checked against the types of the openai package; the values are checked when they are read. */
-const CHOICES = 'choices' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
-const USAGE = 'usage' satisfies keyof ChatCompletion & keyof ChatCompletionChunk;
-const FINISH_REASON = 'finish_reason' satisfies keyof ChatCompletionChunk.Choice;
-const DELTA = 'delta' satisfies keyof ChatCompletionChunk.Choice;
-const REFUSAL = 'refusal' satisfies keyof ChatCompletionChunk.Choice.Delta & keyof ChatCompletionMessage;
-const MESSAGE = 'message' satisfies keyof ChatCompletion.Choice;
-
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
 export const openAiChatFormat: ReplyFormat = {
   readReply(reply) {
-    if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
-    const choices = listAt(reply, CHOICES);
-    if (choices === undefined) return err(malformed('answered without "choices"'));
-    if (choices.length !== 1) return err(malformed(`answered ${choices.length} choices instead of one`));
+    const choice = onlyAnswer(reply, 'choices');
+    if (!choice.ok) return choice;
     // OpenRouter reports a model that failed midway in its choice.
-    const failed = objectAt(choices[0], 'error');
+    const failed = objectAt(choice.value, 'error');
     if (failed !== undefined) return err(reportedError(failed));
-    const message = objectAt(choices[0], MESSAGE);
+    const message = objectAt(choice.value, 'message');
     if (message === undefined) return err(malformed('answered a choice without "message"'));
-    const details = chatDetails(reply, choices[0], message);
-    return ok({ text: contentText(message['content']), ...knownDetails(details) });
+    return ok({ text: contentText(message['content']), ...chatDetails(reply, choice.value, message) });
   },
-  reasoningIn: (reply) => [reasoningOfMessage(objectAt(listAt(reply, CHOICES)?.[0], MESSAGE)) ?? ''],
-  openStream: (wantsReasoning) => new ChatStream(wantsReasoning),
+  reasoningIn: (reply) => [reasoningOfMessage(objectAt(listAt(reply, 'choices')?.[0], 'message')) ?? ''],
+  readEvent(chunk) {
+    const choices = listAt(chunk, 'choices') ?? [];
+    const fault = severalAnswers(choices, 'choices');
+    if (fault !== undefined) return { fault };
+    const delta = objectAt(choices[0], 'delta');
+    return {
+      ...chatDetails(chunk, choices[0], delta),
+      text: contentText(delta?.['content']),
+      reasoning: reasoningOfMessage(delta),
+    };
+  },
 };
 
 /** Content is a string, null (a refusal or a tool call: an empty reply), or with some servers a list of parts. */
@@ -442,18 +319,13 @@ function thinkingOf(message: WireObject | undefined): string | undefined {
     .join('');
 }
 
-/** A refusal replaces the content. In other messages it is null, or empty with some servers. */
-function refusalIn(message: unknown): string | undefined {
-  const refusal = stringAt(message, REFUSAL);
-  return refusal === '' ? undefined : refusal;
-}
-
-/** `message`: the message of the choice, or a delta of it. */
-function chatDetails(reply: unknown, choice: unknown, message: WireObject | undefined): PossibleDetails {
-  const usage = objectAt(reply, USAGE);
+/** `message`: the message of the choice, or a delta of it. A refusal replaces its content; some servers send an empty one. */
+function chatDetails(reply: WireObject, choice: unknown, message: WireObject | undefined): ReadDetails {
+  const usage = objectAt(reply, 'usage');
+  const refusal = stringAt(message, 'refusal');
   return {
-    finishReason: stringAt(choice, FINISH_REASON),
-    refusal: refusalIn(message),
+    finishReason: stringAt(choice, 'finish_reason'),
+    refusal: refusal === '' ? undefined : refusal,
     responseModel: stringAt(reply, 'model'),
     inputTokens: countAt(usage, 'prompt_tokens'),
     outputTokens: countAt(usage, 'completion_tokens'),
@@ -465,10 +337,8 @@ function chatDetails(reply: unknown, choice: unknown, message: WireObject | unde
 function chatTokens(usage: WireObject): TokenDetails | undefined {
   const prompt = objectAt(usage, 'prompt_tokens_details');
   const completion = objectAt(usage, 'completion_tokens_details');
-  const cacheHits = countAt(usage, 'prompt_cache_hit_tokens');
-  if (prompt === undefined && completion === undefined && cacheHits === undefined) return undefined;
   return knownTokens({
-    cachedInputTokens: countAt(prompt, 'cached_tokens') ?? cacheHits,
+    cachedInputTokens: countAt(prompt, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
     cacheWrittenInputTokens: countAt(prompt, 'cache_write_tokens'),
     reasoningTokens: countAt(completion, 'reasoning_tokens'),
     audioInputTokens: countAt(prompt, 'audio_tokens'),
@@ -476,79 +346,61 @@ function chatTokens(usage: WireObject): TokenDetails | undefined {
   });
 }
 
-class ChatStream extends JsonEventStream {
-  protected override take(chunk: WireObject): string {
-    if (chunk['error'] !== undefined && chunk['error'] !== null) {
-      this.fault = reportedError(chunk['error']);
-      return '';
-    }
-    const choices = listAt(chunk, CHOICES) ?? [];
-    if (!isOnlyOne(choices)) {
-      this.fault = malformed('answered several choices instead of one');
-      return '';
-    }
-    const delta = objectAt(choices[0], DELTA);
-    this.learnDetails(chatDetails(chunk, choices[0], delta));
-    return contentText(delta?.['content']);
-  }
-
-  protected override reasoningOf(chunk: WireObject): ReasoningDelta {
-    return { text: reasoningOfMessage(objectAt(listAt(chunk, CHOICES)?.[0], DELTA)) };
-  }
-
-  /** The chunk contains no finish reason, no usage, and one choice. */
-  protected override plainText(chunk: WireObject): string | undefined {
-    const choices = listAt(chunk, CHOICES);
-    if (choices?.length !== 1 || !isOnlyOne(choices)) return undefined;
-    if (stringAt(choices[0], FINISH_REASON) !== undefined) return undefined;
-    if (objectAt(chunk, USAGE) !== undefined || objectAt(chunk, 'error') !== undefined) return undefined;
-    const delta = objectAt(choices[0], DELTA);
-    return refusalIn(delta) === undefined ? stringAt(delta, 'content') : undefined;
-  }
-}
-
 /** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses and /responses-streaming */
 export const openAiResponsesFormat: ReplyFormat = {
   readReply(reply) {
-    if (isJsonObject(reply['error'])) return err(reportedError(reply['error']));
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
-    const details = responseDetails(reply, refusalText(reply));
-    return ok({ text: outputText(reply), ...knownDetails(details) });
+    return ok({ text: textOfParts(reply, 'output_text', 'text') ?? '', ...responseDetails(reply) });
   },
-  reasoningIn: reasoningOfOutput,
-  openStream: (wantsReasoning) => new ResponseStream(wantsReasoning),
+  /** The texts of all reasoning items. Open models have them in `content`, OpenAI's models in `summary`. */
+  reasoningIn(reply) {
+    const items = itemsOf(reply, 'reasoning');
+    const parts = items.flatMap((item) => [...(listAt(item, 'content') ?? []), ...(listAt(item, 'summary') ?? [])]);
+    return parts.map((part) => stringAt(part, 'text') ?? '');
+  },
+  readEvent(event) {
+    switch (event['type']) {
+      case 'response.output_text.delta':
+        return { text: stringAt(event, 'delta') };
+      case 'response.refusal.delta':
+        return { refusal: stringAt(event, 'delta') };
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta': {
+        const index = countAt(event, 'summary_index') ?? countAt(event, 'content_index');
+        const reasoningPart = `${countAt(event, 'output_index')} ${event['type']} ${index}`;
+        return { reasoning: stringAt(event, 'delta'), reasoningPart };
+      }
+      case 'response.completed':
+      case 'response.incomplete':
+        // The parts of a refusal came before it.
+        return { ...responseDetails(objectAt(event, 'response')), refusal: undefined, done: true };
+      case 'response.failed':
+        return { fault: reportedError(objectAt(event['response'], 'error') ?? 'the response failed') };
+      case 'error':
+        return { fault: reportedError(event) };
+      default:
+        return {};
+    }
+  },
 };
 
-/** The text parts of all messages; reasoning and tool calls are not part of the answer. */
-function outputText(response: unknown): string {
-  return partsOfMessages(response)
-    .map((part) => (stringAt(part, 'type') === 'output_text' ? (stringAt(part, 'text') ?? '') : ''))
-    .join('');
+function itemsOf(response: unknown, type: string): readonly unknown[] {
+  return (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === type);
 }
 
-function refusalText(response: unknown): string | undefined {
-  const refusals = partsOfMessages(response).filter((part) => stringAt(part, 'type') === 'refusal');
-  return refusals.length === 0 ? undefined : refusals.map((part) => stringAt(part, 'refusal') ?? '').join('');
-}
-
-function partsOfMessages(response: unknown): readonly unknown[] {
-  const messages = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'message');
-  return messages.flatMap((message) => listAt(message, 'content') ?? []);
-}
-
-/** The texts of all reasoning items. Open models have them in `content`, OpenAI's models in `summary`. */
-function reasoningOfOutput(response: unknown): readonly string[] {
-  const items = (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === 'reasoning');
-  const parts = items.flatMap((item) => [...(listAt(item, 'content') ?? []), ...(listAt(item, 'summary') ?? [])]);
-  return parts.map((part) => stringAt(part, 'text') ?? '');
+/** The parts of this type in all messages, joined; undefined if there are none. Reasoning and tool calls are not part of the answer. */
+function textOfParts(response: unknown, type: string, member: string): string | undefined {
+  const parts = itemsOf(response, 'message').flatMap((message) => listAt(message, 'content') ?? []);
+  const found = parts.filter((part) => stringAt(part, 'type') === type);
+  return found.length === 0 ? undefined : found.map((part) => stringAt(part, member) ?? '').join('');
 }
 
 /** An incomplete response states its reason apart from its status. */
-function responseDetails(response: unknown, refusal?: string): PossibleDetails {
+function responseDetails(response: unknown): ReadDetails {
   const usage = objectAt(response, 'usage');
   return {
     finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
-    refusal,
+    refusal: textOfParts(response, 'refusal', 'refusal'),
     responseModel: stringAt(response, 'model'),
     inputTokens: countAt(usage, 'input_tokens'),
     outputTokens: countAt(usage, 'output_tokens'),
@@ -559,65 +411,41 @@ function responseDetails(response: unknown, refusal?: string): PossibleDetails {
   };
 }
 
-class ResponseStream extends JsonEventStream {
-  protected override take(event: WireObject): string {
-    switch (event['type']) {
-      case 'response.output_text.delta':
-        return stringAt(event, 'delta') ?? '';
-      case 'response.refusal.delta':
-        this.learnDetails({ refusal: stringAt(event, 'delta') });
-        return '';
-      case 'response.completed':
-      case 'response.incomplete':
-        this.learnDetails(responseDetails(event['response']));
-        this.done = true;
-        return '';
-      case 'response.failed':
-        this.fault = reportedError(objectAt(event['response'], 'error') ?? 'the response failed');
-        return '';
-      case 'error':
-        this.fault = reportedError(objectAt(event, 'error') ?? event);
-        return '';
-      default:
-        return '';
-    }
-  }
-
-  protected override reasoningOf(event: WireObject): ReasoningDelta | undefined {
-    const { type } = event;
-    if (type !== 'response.reasoning_summary_text.delta' && type !== 'response.reasoning_text.delta') return undefined;
-    const index = countAt(event, 'summary_index') ?? countAt(event, 'content_index');
-    return { text: stringAt(event, 'delta'), part: `${countAt(event, 'output_index')} ${type} ${index}` };
-  }
-
-  protected override plainText(event: WireObject): string | undefined {
-    return event['type'] === 'response.output_text.delta' ? stringAt(event, 'delta') : undefined;
-  }
-}
-
 /** OpenAI's transcriptions: https://platform.openai.com/docs/api-reference/audio/createTranscription */
 export const transcriptionFormat: ReplyFormat = {
   readReply(reply) {
-    const error = objectAt(reply, 'error');
-    if (error !== undefined) return err(reportedError(error));
     const text = stringAt(reply, 'text');
     return text === undefined ? err(malformed('answered without "text"')) : ok({ text });
   },
   reasoningIn: () => [],
-  openStream: () => new TranscriptStream(false),
+  readEvent(event) {
+    switch (event['type']) {
+      case 'transcript.text.delta':
+        return { text: stringAt(event, 'delta') };
+      case 'transcript.text.done':
+        return { done: true };
+      case 'error':
+        return { fault: reportedError(event) };
+      default:
+        return {};
+    }
+  },
 };
 
-class TranscriptStream extends JsonEventStream {
-  protected override take(event: WireObject): string {
-    if (event['type'] === 'transcript.text.done') this.done = true;
-    if (event['type'] === 'error') this.fault = reportedError(objectAt(event, 'error') ?? event);
-    return event['type'] === 'transcript.text.delta' ? (stringAt(event, 'delta') ?? '') : '';
-  }
+const CHAT: OpenAiApi = {
+  ...openAiResource((client) => {
+    const { Completions } = load('openai/resources/chat/completions/completions') as typeof Chat;
+    return new Completions(client);
+  }),
+  format: openAiChatFormat,
+  write: writeChat,
+};
 
-  /** Transcriptions have none. */
-  protected override reasoningOf(): undefined {}
-
-  protected override plainText(event: WireObject): string | undefined {
-    return event['type'] === 'transcript.text.delta' ? stringAt(event, 'delta') : undefined;
-  }
-}
+const RESPONSES: OpenAiApi = {
+  ...openAiResource((client) => {
+    const { Responses: Resource } = load('openai/resources/responses/responses') as typeof Responses;
+    return new Resource(client);
+  }),
+  format: openAiResponsesFormat,
+  write: writeResponses,
+};

@@ -11,8 +11,8 @@ import {
 } from '../../../schema/providers/google.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
-import { anthropicFormat, anthropicProtocol } from './anthropic.ts';
-import { googleFormat, googleProtocol, modelPath } from './google-ai.ts';
+import { anthropicProtocol } from './anthropic.ts';
+import { googleProtocol, modelPath } from './google-ai.ts';
 import {
   requestHeaders,
   requestPath,
@@ -23,7 +23,7 @@ import {
 } from './provider.ts';
 import { withCredential, RenewedCredential, type Lease } from './cloud-credential.ts';
 import { countAt, parseJson, stringAt, type JsonObject } from '../../../base/json.ts';
-import { askService, type ServiceRequest } from '../http/ask-service.ts';
+import { askService, type ServiceRequest } from '../http/http-exchange.ts';
 import type { ConnectionPools } from '../http/connection-pools.ts';
 import { credentialsIn } from '../../../base/credentials.ts';
 
@@ -31,27 +31,20 @@ type VertexClient = ClientSetup<typeof VERTEX_AI.options>;
 
 /** With `anthropic_version`, the model is one of Anthropic's. */
 export const vertexAi: HttpProvider = {
-  connect: (client: VertexClient) => ({
-    ...(client.values.anthropic_version === undefined ? {} : { mediaUrls: { pdf: 'send_base64' } }),
-    protocol: (apiKey, access) => protocol(client, apiKey, access),
-  }),
+  limits: ({ values }: VertexClient) =>
+    values.anthropic_version === undefined ? {} : { mediaUrls: { pdf: 'send_base64' } },
+  /** A client with an API key or an authorization header of its own needs no account. */
+  protocol(client: VertexClient, apiKey, access) {
+    const { options, values } = client;
+    const own = apiKey ?? options.headers.get('authorization')?.replace(/^Bearer /u, '');
+    const byVariable = access.setting(GOOGLE_PROJECT_VARIABLE);
+    if (own !== undefined || sendsApiKey(options)) return authorized(client, values.project_id ?? byVariable, own);
+    const identity = findGoogleIdentity(values.credentials ?? values.credentials_content, access);
+    if ('missing' in identity) return identity;
+    const project = values.project_id ?? identity.projectId ?? byVariable;
+    return authorized(withQuotaProject(client, identity), project, googleToken(identity, access));
+  },
 };
-
-/** A client with an API key or an authorization header of its own needs no account. */
-function protocol(
-  client: VertexClient,
-  apiKey: string | undefined,
-  access: ProviderAccess,
-): WireProtocol | MissingSecret {
-  const { options, values } = client;
-  const own = apiKey ?? options.headers.get('authorization')?.replace(/^Bearer /u, '');
-  const byVariable = (): string | undefined => access.setting(GOOGLE_PROJECT_VARIABLE);
-  if (own !== undefined || sendsApiKey(options)) return authorized(client, values.project_id ?? byVariable(), own);
-  const identity = findGoogleIdentity(values.credentials ?? values.credentials_content, access);
-  if ('missing' in identity) return identity;
-  const project = values.project_id ?? identity.projectId ?? byVariable();
-  return authorized(withQuotaProject(client, identity), project, googleToken(identity, access));
-}
 
 /** https://cloud.google.com/vertex-ai/generative-ai/docs/start/api-keys */
 function sendsApiKey({ queryParams, headers }: ClientOptions): boolean {
@@ -108,17 +101,10 @@ function modelUrl({ url, options, values }: VertexClient, project: string | unde
 }
 
 function modelProtocol(client: VertexClient, base: string, headers: readonly string[]): ReadyProtocol {
-  const { options, values } = client;
+  const { options, format, values } = client;
   const { anthropic_version: version, max_tokens: maxTokens } = values;
-  if (version === undefined) {
-    const { format = googleFormat } = client;
-    return googleProtocol({ base, options, format, headers });
-  }
-  const { format = anthropicFormat } = client;
-  const paths = {
-    whole: requestPath(base, ':rawPredict', options),
-    streamed: requestPath(base, ':streamRawPredict', options),
-  };
+  if (version === undefined) return googleProtocol({ base, options, format, headers });
+  const paths = [requestPath(base, ':rawPredict', options), requestPath(base, ':streamRawPredict', options)] as const;
   return anthropicProtocol({ paths, options, format, headers, members: { anthropic_version: version }, maxTokens });
 }
 

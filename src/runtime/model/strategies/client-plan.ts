@@ -7,9 +7,7 @@ import { readOptions } from '../../../schema/providers/provider-description.ts';
 import { isStrategy, PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
 import type { ROUND_ROBIN } from '../../../schema/providers/strategies.ts';
 import type { Violation } from '../../../schema/violation.ts';
-import { optionViolation } from '../client-options.ts';
-import type { ClientSource } from '../client-source.ts';
-import { resolveOptions, type CallEnvironment } from '../environment.ts';
+import { optionViolation, type ClientSource, resolveOptions, type CallEnvironment } from '../client-options.ts';
 
 /** The clients of a call, in their order, with their retries. */
 export type ClientPlan = (SinglePlan | FallbackPlan | RoundRobinPlan) &

@@ -4,7 +4,7 @@ import { err, type Result } from '../../../base/result.ts';
 import type { RetryPolicyType, RetryStrategy } from '../../../schema/client.ts';
 import type { InvalidReply } from '../../../schema/message.ts';
 import type { AttemptFailure } from '../attempt-failure.ts';
-import type { ClientSource } from '../client-source.ts';
+import type { ClientSource } from '../client-options.ts';
 import type { ClientPlan, FallbackPlan, RoundRobinPlan } from './client-plan.ts';
 import { memberForKey, memberForTurn, membersInOrder, type CoolingClients } from './strategy-members.ts';
 

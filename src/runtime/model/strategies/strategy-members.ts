@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { invariant } from '../../../base/invariant.ts';
-import type { ClientSource } from '../client-source.ts';
+import type { ClientSource } from '../client-options.ts';
 import type { ClientPlan, RoundRobinPlan } from './client-plan.ts';
 
 /** The clients that cool down, as strategies see them. */

@@ -1,8 +1,8 @@
-import { countAt, isJsonObject, parseJson, stringAt } from '../../../base/json.ts';
+import { countAt, isJsonObject, listAt, parseJson, stringAt } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
-import { excessOfJson } from '../../../base/json-text.ts';
+import { excessOfJson, rawValueAt } from '../../../base/json-text.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
 
 /** A provider's reply, in one shape for all providers. */
 export interface ModelReply {
@@ -36,41 +36,52 @@ export interface TokenDetails {
 /** A JSON object in a reply, or in an event of one. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** The reply format of a family of providers. Has no state. */
+/** What a provider states about a reply besides its text. Any of it can be unknown. */
+export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
+
+/** The same as it is read: members that are not there are undefined. */
+export type ReadDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
+
+/** A whole reply as its provider writes it. */
+export interface WholeReading extends ReadDetails {
+  readonly text: string;
+  /** The path of the input of the first tool call, if there is one. */
+  readonly toolInput?: ReadonlyArray<string | number> | undefined;
+}
+
+/** An event of a streamed reply as its provider writes it; `{}` for one without meaning. */
+export interface EventReading extends ReadDetails {
+  readonly text?: string | undefined;
+  readonly reasoning?: string | undefined;
+  /** The part of the reasoning that the delta belongs to, if the provider divides the reasoning. */
+  readonly reasoningPart?: string | number | undefined;
+  /** A call of a tool begins. */
+  readonly callsTool?: boolean;
+  readonly toolInput?: string | undefined;
+  /** The provider announced the end. */
+  readonly done?: boolean;
+  readonly fault?: UpstreamFailure | undefined;
+}
+
+/** The reply format of a family of providers. Has no state, and leaves errors (a member `error`) to its caller. */
 export interface ReplyFormat {
-  /** Reads a whole reply, without its reasoning. `body`: its text. The failure states the problem, for the caller. */
-  readReply(reply: WireObject, body: string): Result<ModelReply, UpstreamFailure>;
+  readReply(reply: WireObject): Result<WholeReading, UpstreamFailure>;
   /** The parts of the reasoning in a whole reply. */
   reasoningIn(reply: WireObject): readonly string[];
-  openStream(wantsReasoning: boolean): StreamedReply;
+  /** `known`: the details of the events before this one. */
+  readEvent(event: WireObject, known: ReplyDetails): EventReading;
+  /** The input tokens are those that the provider neither read from its cache nor wrote to it. */
+  readonly countsCacheApart?: boolean;
   /** Cuts a stream into events, where that is not by server-sent events. */
   frames?(listener: EventListener): FrameReader;
 }
 
-/** Reads the events of one streamed reply. */
-export interface StreamedReply {
-  /** The data of one event is `text.slice(start, end)`. */
-  event(text: string, start: number, end: number): void;
-  /**
-   * Takes as many events as it can from those whose data begins at `start` and that follow each other with `gap` between
-   * the data of each two; returns where the data of the first remaining event begins.
-   */
-  run(text: string, start: number, gap: string): number;
-  /** The text since the last call; empty when there was none. */
-  takeText(): string;
-  /** The reasoning since the last call; empty if there is none, or if the caller does not ask for it. */
-  takeReasoning(): string;
-  /** Set when the provider reported a failure, or when an event cannot be read. */
-  readonly fault: UpstreamFailure | undefined;
-  /** The provider announced the end. */
-  readonly done: boolean;
-  /** A finish reason or an end mark arrived: a stream that ends without one was cut off. */
-  readonly complete: boolean;
-  /** Everything known besides the text. */
-  readonly details: ReplyDetails;
+/** What the caller of a model expects of the reply. */
+export interface Expected {
+  readonly wantsReasoning?: boolean;
+  /** The model has to call a tool, and the input of the first call is the reply: the text only if it calls none. */
+  readonly asTool?: boolean;
 }
-
-export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
 
 /** Separates the parts of the reasoning: blocks, items and summaries. */
 export const BETWEEN_PARTS = '\n\n';
@@ -79,17 +90,53 @@ export const BETWEEN_PARTS = '\n\n';
 export function readWhole(
   format: ReplyFormat,
   body: string,
-  wantsReasoning: boolean,
+  { wantsReasoning = false, asTool = false }: Expected = {},
 ): Result<ModelReply, UpstreamFailure> {
   const parsed = parseJson(body);
   if (!isJsonObject(parsed)) return err(malformed('answered something that is not a JSON object'));
-  const reply = format.readReply(parsed, body);
-  if (!reply.ok || !wantsReasoning) return reply;
-  const reasoning = format
-    .reasoningIn(parsed)
-    .filter((part) => part !== '')
-    .join(BETWEEN_PARTS);
-  return reasoning === '' ? reply : ok({ ...reply.value, reasoning });
+  if (isJsonObject(parsed['error'])) return err(reportedError(parsed['error']));
+  const read = format.readReply(parsed);
+  if (!read.ok) return read;
+  const { toolInput, text: written } = read.value;
+  const text = asTool && toolInput !== undefined ? inputText(body, toolInput) : written;
+  const reply = { text, ...replyDetails(addDetails({}, read.value), format, asTool) };
+  const parts = wantsReasoning ? format.reasoningIn(parsed).filter((part) => part !== '') : [];
+  return ok(parts.length === 0 ? reply : { ...reply, reasoning: parts.join(BETWEEN_PARTS) });
+}
+
+/** The input of a tool as the model wrote it. */
+function inputText(body: string, path: ReadonlyArray<string | number>): string {
+  const input = rawValueAt(body, path);
+  return input?.startsWith('{') === true ? input : '{}';
+}
+
+export type KnownDetails = { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] };
+
+/**
+ * Adds to `known` what was read, and returns it. A refusal arrives in parts; Anthropic reports the cache at the start, and
+ * other counts at the end. Assigns member by member: a spread for each one would cost each call about 2 % more.
+ */
+export function addDetails(known: KnownDetails, read: ReadDetails): KnownDetails {
+  const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = read;
+  if (finishReason !== undefined) known.finishReason = finishReason;
+  if (refusal !== undefined) known.refusal = (known.refusal ?? '') + refusal;
+  if (responseModel !== undefined) known.responseModel = responseModel;
+  if (inputTokens !== undefined) known.inputTokens = inputTokens;
+  if (outputTokens !== undefined) known.outputTokens = outputTokens;
+  if (tokenDetails !== undefined) known.tokenDetails = { ...known.tokenDetails, ...tokenDetails };
+  return known;
+}
+
+/**
+ * The details for the caller. A tool call is the normal end of a reply that has to be one, but the lists of accepted finish
+ * reasons contain its normal end under another name.
+ */
+export function replyDetails(known: ReplyDetails, { countsCacheApart }: ReplyFormat, asTool: boolean): ReplyDetails {
+  const { inputTokens, tokenDetails, finishReason } = known;
+  const renamed = asTool && finishReason === 'tool_use' ? { ...known, finishReason: 'end_turn' } : known;
+  if (countsCacheApart !== true || inputTokens === undefined || tokenDetails === undefined) return renamed;
+  const { cachedInputTokens = 0, cacheWrittenInputTokens = 0 } = tokenDetails;
+  return { ...renamed, inputTokens: inputTokens + cachedInputTokens + cacheWrittenInputTokens };
 }
 
 /** The finish reasons of replies that a provider cut off or withheld, in lower case: a limit of tokens, a filter, a refusal. */
@@ -116,37 +163,6 @@ const CUT_OFF: ReadonlySet<string> = new Set([
 /** True unless the provider states that the model did not say all that it wanted to. */
 export function isComplete({ finishReason }: ModelReply): boolean {
   return finishReason === undefined || !CUT_OFF.has(finishReason.toLowerCase());
-}
-
-/** Details of which any can be unknown. */
-export type PossibleDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
-
-/**
- * The tokens of a prompt where the provider counts those that it read from its cache, or wrote to it, apart from the others:
- * Anthropic and Bedrock.
- */
-export function promptTokens(
-  others: number | undefined,
-  read: number | undefined,
-  written: number | undefined,
-): PossibleDetails {
-  return {
-    inputTokens: others === undefined ? undefined : others + (read ?? 0) + (written ?? 0),
-    tokenDetails: knownTokens({ cachedInputTokens: read, cacheWrittenInputTokens: written }),
-  };
-}
-
-/** The details that are known. Assigns member by member: a spread for each one would cost each call about 2 % more. */
-export function knownDetails(possible: PossibleDetails): ReplyDetails {
-  const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = possible;
-  const details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
-  if (finishReason !== undefined) details.finishReason = finishReason;
-  if (refusal !== undefined) details.refusal = refusal;
-  if (responseModel !== undefined) details.responseModel = responseModel;
-  if (inputTokens !== undefined) details.inputTokens = inputTokens;
-  if (outputTokens !== undefined) details.outputTokens = outputTokens;
-  if (tokenDetails !== undefined) details.tokenDetails = tokenDetails;
-  return details;
 }
 
 const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [
@@ -185,9 +201,17 @@ export function malformed(message: string): UpstreamFailure {
   return { kind: 'unusable', message };
 }
 
-/** Of a streamed event: it contains no part of a second answer. Several answers (`n: 2`) take turns, each with its `index`. */
-export function isOnlyOne(answers: readonly unknown[]): boolean {
-  return answers.length <= 1 && (countAt(answers[0], 'index') ?? 0) === 0;
+/** The one answer of a whole reply: the only entry of its list `key`. */
+export function onlyAnswer(reply: WireObject, key: string): Result<unknown, UpstreamFailure> {
+  const answers = listAt(reply, key);
+  if (answers === undefined) return err(malformed(`answered without "${key}"`));
+  return answers.length === 1 ? ok(answers[0]) : err(malformed(`answered ${answers.length} ${key} instead of one`));
+}
+
+/** The failure of a streamed event with a part of a second answer. Several answers (`n: 2`) take turns, each with its `index`. */
+export function severalAnswers(answers: readonly unknown[], key: string): UpstreamFailure | undefined {
+  if (answers.length <= 1 && (countAt(answers[0], 'index') ?? 0) === 0) return undefined;
+  return malformed(`answered several ${key} instead of one`);
 }
 
 /** Words in an error's type or code that mean that the same request will fail again. */

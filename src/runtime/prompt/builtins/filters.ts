@@ -2,17 +2,24 @@ import * as lists from './list-filters.ts';
 import * as texts from './text-filters.ts';
 import { type FilterName, FILTERS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import { orderArguments } from '../compile/bind-arguments.ts';
-import { TemplateFault } from '../template-fault.ts';
-import type { Work } from '../values/work.ts';
+import { TemplateFault, type Work } from '../values/work.ts';
 import { itemsOf, lengthOf, readAttribute, sizeOf } from '../values/access-value.ts';
-import { PromptOutput } from '../values/output.ts';
-import { plainTextOf, printedText, printInside } from '../values/print-value.ts';
-import { floatOf, isFloat, isList, isTrue, kindOf, numberOf, type Value, writtenText, Float } from '../values/value.ts';
+import {
+  PromptOutput,
+  floatOf,
+  isFloat,
+  isList,
+  isTrue,
+  kindOf,
+  numberOf,
+  type Value,
+  writtenText,
+  Float,
+} from '../values/value.ts';
+import { plainTextOf, printedText, printInside, formatForJson } from '../values/print-value.ts';
 import { matchesPattern } from './match-pattern.ts';
-import { TEST_FUNCTIONS } from './tests.ts';
-import { dataOf, escapeForHtml, writeJson, isEntries, isItems, type Data } from './to-json.ts';
-import { formatForJson } from '../values/write-number.ts';
-import { writeToon } from './write-toon.ts';
+import { TEST_FUNCTIONS } from './functions.ts';
+import { dataOf, escapeForHtml, writeJson, isEntries, isItems, type Data, writeToon } from './write-data.ts';
 
 /** Applies a filter. Arguments come in the order of the vocabulary, `undefined` for omitted ones. */
 type FilterFunction = (value: Value, args: readonly Value[], work: Work) => Value;

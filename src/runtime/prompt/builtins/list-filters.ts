@@ -1,11 +1,8 @@
-import { TemplateFault } from '../template-fault.ts';
-import { assertTextLength, type Work } from '../values/work.ts';
-import { itemOf, itemsOf, readAttribute } from '../values/access-value.ts';
-import { compareValues, valuesEqual } from '../values/compare-values.ts';
+import { TemplateFault, assertTextLength, type Work } from '../values/work.ts';
+import { itemOf, itemsOf, readAttribute, compareValues, valuesEqual } from '../values/access-value.ts';
 import { add } from '../values/operators.ts';
-import { PromptOutput } from '../values/output.ts';
-import { plainTextOf, printValue } from '../values/print-value.ts';
 import {
+  PromptOutput,
   entriesOf,
   Float,
   floatOf,
@@ -19,6 +16,7 @@ import {
   type Value,
   writtenText,
 } from '../values/value.ts';
+import { plainTextOf, printValue } from '../values/print-value.ts';
 import { countOf } from './text-filters.ts';
 
 export function join(value: Value, separator: Value, work: Work): string | RichText {

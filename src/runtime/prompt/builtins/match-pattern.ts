@@ -1,7 +1,6 @@
 import type { RE2JS } from 're2js';
 import { createRequire } from 'node:module';
-import { TemplateFault } from '../template-fault.ts';
-import type { Work } from '../values/work.ts';
+import { TemplateFault, type Work } from '../values/work.ts';
 
 /** Compiled patterns to keep. Nearly all are constants of templates; each can grow an automaton of up to 8 MB. */
 const MAX_COMPILED = 50;

@@ -1,9 +1,7 @@
 import { type MethodName, METHODS } from '../../../schema/template-vocabulary.ts';
 import { orderArguments } from '../compile/bind-arguments.ts';
-import { TemplateFault } from '../template-fault.ts';
-import { type Work, assertTextLength } from '../values/work.ts';
-import { contains, itemOf, itemsOf, readAttribute } from '../values/access-value.ts';
-import { valuesEqual } from '../values/compare-values.ts';
+import { TemplateFault, type Work, assertTextLength } from '../values/work.ts';
+import { contains, itemOf, itemsOf, readAttribute, valuesEqual } from '../values/access-value.ts';
 import { plainTextOf } from '../values/print-value.ts';
 import {
   type CallArguments,

@@ -1,5 +1,4 @@
-import { TemplateFault } from '../template-fault.ts';
-import { assertTextLength, type Work } from '../values/work.ts';
+import { TemplateFault, assertTextLength, type Work } from '../values/work.ts';
 import { plainTextOf, printedText } from '../values/print-value.ts';
 import { isTrue, LazyList, numberOf, RichText, type Value } from '../values/value.ts';
 

@@ -1,5 +1,5 @@
 import type { Arguments } from '../../../schema/template.ts';
-import { TemplateFault } from '../template-fault.ts';
+import { TemplateFault } from '../values/work.ts';
 import type { Evaluate, Frame } from '../rendering.ts';
 import type { CallArguments, Value } from '../values/value.ts';
 

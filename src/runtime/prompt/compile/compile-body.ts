@@ -1,15 +1,20 @@
 import type { Expression, FilterCall, Macro, Statement, AssignmentTarget } from '../../../schema/template.ts';
-import { TemplateFault } from '../template-fault.ts';
+import { TemplateFault, type Work } from '../values/work.ts';
 import { capture, type Evaluate, type Execute, Frame, UNSET } from '../rendering.ts';
-import type { Work } from '../values/work.ts';
 import { printValue } from '../values/print-value.ts';
-import { type CallArguments, isTrue, Special, type Value, isString, kindOf } from '../values/value.ts';
+import {
+  type CallArguments,
+  isTrue,
+  Special,
+  type Value,
+  isString,
+  kindOf,
+  type PromptOutput,
+} from '../values/value.ts';
 import { compileArguments } from './bind-arguments.ts';
 import { compileExpression, compileFilter } from './compile-expression.ts';
 import type { SlotScope } from './slot-scope.ts';
-import { itemsOf } from '../values/access-value.ts';
-import { valuesEqual } from '../values/compare-values.ts';
-import type { PromptOutput } from '../values/output.ts';
+import { itemsOf, valuesEqual } from '../values/access-value.ts';
 import { Namespace } from '../builtins/functions.ts';
 
 /** Compiles the statements of templates of one file. */

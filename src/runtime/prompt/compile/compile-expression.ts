@@ -2,8 +2,8 @@ import type { Arguments, Expression, FilterCall } from '../../../schema/template
 import { FILTERS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import { FILTER_FUNCTIONS, filterWork } from '../builtins/filters.ts';
 import { callMethod } from '../builtins/methods.ts';
-import { TEST_FUNCTIONS } from '../builtins/tests.ts';
-import { TemplateFault } from '../template-fault.ts';
+import { TEST_FUNCTIONS } from '../builtins/functions.ts';
+import { TemplateFault } from '../values/work.ts';
 import type { Evaluate, Frame } from '../rendering.ts';
 import { itemOf, readAttribute, sizeOf, sliceOf } from '../values/access-value.ts';
 import { negate, OPERATIONS } from '../values/operators.ts';

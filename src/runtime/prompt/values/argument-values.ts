@@ -1,9 +1,8 @@
 import { ownValue } from '../../../base/json.ts';
 import type { MediaPart } from '../../../schema/message.ts';
 import type { EnumType, EnumValueType, FitsType } from '../../../schema/type.ts';
-import type { PromptOutput } from './output.ts';
+import { type PromptOutput, type Layout, Special, type Value } from './value.ts';
 import { printEntries } from './print-value.ts';
-import { type Layout, Special, type Value } from './value.ts';
 
 /** The class of an instance, as a template sees it. */
 export interface InstanceClass {

@@ -1,11 +1,8 @@
 import type { BinaryOperator } from '../../../schema/template.ts';
-import { TemplateFault } from '../template-fault.ts';
-import { assertTextLength, type Work } from './work.ts';
-import { contains } from './access-value.ts';
-import { compareValues, valuesEqual } from './compare-values.ts';
-import { PromptOutput } from './output.ts';
-import { printedText } from './print-value.ts';
+import { TemplateFault, assertTextLength, type Work } from './work.ts';
+import { contains, compareValues, valuesEqual } from './access-value.ts';
 import {
+  PromptOutput,
   floatOf,
   isFloat,
   isList,
@@ -16,6 +13,7 @@ import {
   type Value,
   writtenText,
 } from './value.ts';
+import { printedText } from './print-value.ts';
 
 type Operation = (left: Value, right: Value, work: Work) => Value;
 

@@ -1,5 +1,3 @@
-import { TemplateFault } from '../template-fault.ts';
-
 /**
  * Units of work that one rendering can spend. One unit is a round of a loop, a hundred characters that a filter reads, or an item that
  * is printed or compared: at most 300 ns. A prompt of 100 KB with loops takes a few thousand.
@@ -34,4 +32,23 @@ export class Work {
 /** Refuses a string before it becomes too long. */
 export function assertTextLength(length: number): void {
   if (length > MAX_TEXT) throw new TemplateFault('a string becomes too long');
+}
+
+/**
+ * Reports that a template cannot be rendered. Thrown inside compiled templates and turned into a failure at the edge of this
+ * folder; no other code sees it. The message names kinds of values, never their content.
+ */
+export class TemplateFault extends Error {
+  readonly code = 'template_fault';
+  override readonly name = 'TemplateFault';
+}
+
+/**
+ * Returns why a template could not be evaluated. Covers what the JavaScript engine refuses, a stack or a string that grows
+ * too large; throws any other error again, because it is a bug.
+ */
+export function templateReason(error: unknown): string {
+  if (error instanceof TemplateFault) return error.message;
+  if (error instanceof RangeError) return 'it is nested too deeply or becomes too large';
+  throw error;
 }

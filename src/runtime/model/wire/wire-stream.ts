@@ -1,50 +1,58 @@
 import { isJsonObject, parseJson } from '../../../base/json.ts';
-import type { UpstreamFailure } from '../http/upstream-failure.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
+  addDetails,
   BETWEEN_PARTS,
   malformed,
+  replyDetails,
+  reportedError,
   tooLargeToParse,
-  type PossibleDetails,
+  type EventReading,
+  type Expected,
+  type KnownDetails,
   type ReplyDetails,
-  type StreamedReply,
-  type WireObject,
+  type ReplyFormat,
 } from './reply-format.ts';
 
-/** A delta of the reasoning. */
-export interface ReasoningDelta {
-  readonly text: string | undefined;
-  /** The part of the reasoning that the delta belongs to; absent if the provider does not divide the reasoning. */
-  readonly part?: string | number | undefined;
-}
-
 /**
- * A streamed reply whose events are JSON objects: the common part of all formats. Events that differ only in their delta
- * of text are read without being parsed.
+ * Reads one streamed reply, whose events are JSON objects in every format. Events that differ only in their delta of text are
+ * read without being parsed.
  */
-export abstract class JsonEventStream implements StreamedReply {
-  readonly #hole = new TextHole((event) => (isJsonObject(event) ? this.plainText(event) : undefined));
+export class WireStream {
+  readonly #format: ReplyFormat;
+  readonly #wantsReasoning: boolean;
+  readonly #tool: ToolReply | undefined;
+  readonly #hole = new TextHole((event) =>
+    isJsonObject(event) ? this.#plainText(this.#format.readEvent(event, this.#known)) : undefined,
+  );
   /** Joined when they are taken: a concatenated string is a tree in which every delta lives as long as the reply. */
   #deltas: string[] = [];
-  readonly #wantsReasoning: boolean;
   #reasoning: string[] = [];
   #sawReasoning = false;
-  #reasoningPart: ReasoningDelta['part'];
+  #reasoningPart: EventReading['reasoningPart'];
+  readonly #known: KnownDetails = {};
+  /** Set when the provider reported a failure, or when an event cannot be read. */
   fault: UpstreamFailure | undefined;
+  /** The provider announced the end. */
   done = false;
-  readonly #details: { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] } = {};
 
-  constructor(wantsReasoning: boolean) {
+  constructor(format: ReplyFormat, { wantsReasoning = false, asTool = false }: Expected = {}) {
+    this.#format = format;
     this.#wantsReasoning = wantsReasoning;
+    this.#tool = asTool ? new ToolReply() : undefined;
   }
 
+  /** Everything known besides the text. */
   get details(): ReplyDetails {
-    return this.#details;
+    return replyDetails(this.#known, this.#format, this.#tool !== undefined);
   }
 
+  /** A finish reason or an end mark arrived: a stream that ends without one was cut off. */
   get complete(): boolean {
-    return this.done || this.#details.finishReason !== undefined;
+    return this.done || this.#known.finishReason !== undefined;
   }
 
+  /** The text since the last call; empty when there was none. */
   takeText(): string {
     const deltas = this.#deltas;
     const [first] = deltas;
@@ -53,6 +61,7 @@ export abstract class JsonEventStream implements StreamedReply {
     return deltas.length === 1 ? first : deltas.join('');
   }
 
+  /** The reasoning since the last call; empty if there is none, or if the caller does not ask for it. */
   takeReasoning(): string {
     const deltas = this.#reasoning;
     if (deltas.length === 0) return '';
@@ -60,6 +69,7 @@ export abstract class JsonEventStream implements StreamedReply {
     return deltas.join('');
   }
 
+  /** The data of one event is `source.slice(start, end)`. */
   event(source: string, start: number, end: number): void {
     if (this.done || this.fault !== undefined) return;
     const delta = this.#hole.read(source, start, end);
@@ -67,33 +77,16 @@ export abstract class JsonEventStream implements StreamedReply {
     else this.#deltas.push(delta);
   }
 
+  /**
+   * Takes as many events as it can from those whose data begins at `start` and that follow each other with `gap` between
+   * the data of each two; returns where the data of the first remaining event begins.
+   */
   run(source: string, start: number, gap: string): number {
     if (this.done || this.fault !== undefined) return start;
     const run = this.#hole.readRun(source, start, gap);
     if (run === undefined) return start;
     this.#deltas.push(run.text);
     return run.next;
-  }
-
-  /** Takes an event, and returns its delta of text. */
-  protected abstract take(event: WireObject): string;
-
-  /** Returns the reasoning in an event, if it has any. Called only if the caller asks for it. */
-  protected abstract reasoningOf(event: WireObject): ReasoningDelta | undefined;
-
-  /** The text of an event that contains nothing else; undefined for every other event. */
-  protected abstract plainText(event: WireObject): string | undefined;
-
-  /** Adds known details. Undefined ones change nothing. A refusal arrives in parts. */
-  protected learnDetails(learned: PossibleDetails): void {
-    const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = learned;
-    if (finishReason !== undefined) this.#details.finishReason = finishReason;
-    if (refusal !== undefined) this.#details.refusal = (this.#details.refusal ?? '') + refusal;
-    if (responseModel !== undefined) this.#details.responseModel = responseModel;
-    if (inputTokens !== undefined) this.#details.inputTokens = inputTokens;
-    if (outputTokens !== undefined) this.#details.outputTokens = outputTokens;
-    // Anthropic reports the cache at the start, and other counts at the end.
-    if (tokenDetails !== undefined) this.#details.tokenDetails = { ...this.#details.tokenDetails, ...tokenDetails };
   }
 
   #parse(data: string): void {
@@ -108,21 +101,85 @@ export abstract class JsonEventStream implements StreamedReply {
       this.fault = malformed(`sent an event that is not a JSON object: ${JSON.stringify(data.slice(0, 200))}`);
       return;
     }
-    const delta = this.take(event);
-    this.#deltas.push(delta);
-    // The reader does not learn the shape of an event with both, because it reads only the text of events with a known shape.
-    if (this.#wantsReasoning && this.#addReasoning(this.reasoningOf(event))) return;
-    if (delta !== '' && this.plainText(event) === delta) this.#hole.learn(data, delta);
+    const error = event['error'] ?? undefined;
+    if (error === undefined) this.#take(this.#format.readEvent(event, this.#known), data);
+    else this.fault = reportedError(error);
   }
 
-  /** Returns false if there is none. */
-  #addReasoning(delta: ReasoningDelta | undefined): boolean {
-    if (delta?.text === undefined || delta.text === '') return false;
-    if (this.#sawReasoning && delta.part !== this.#reasoningPart) this.#reasoning.push(BETWEEN_PARTS);
+  #take(read: EventReading, data: string): void {
+    this.fault = read.fault;
+    this.done = read.done === true;
+    addDetails(this.#known, read);
+    const delta = this.#tool === undefined ? (read.text ?? '') : this.#tool.take(read, this.complete);
+    this.#deltas.push(delta);
+    if (this.#wantsReasoning && hasReasoning(read)) this.#addReasoning(read);
+    if (delta !== '' && this.#plainText(read) === delta) this.#hole.learn(data, delta);
+  }
+
+  /** The part of the reply in an event that contains nothing else; undefined for every other event. */
+  #plainText(read: EventReading): string | undefined {
+    const { finishReason, refusal, inputTokens, outputTokens, tokenDetails, fault, done } = read;
+    const other = finishReason ?? refusal ?? inputTokens ?? outputTokens ?? tokenDetails ?? fault ?? done;
+    if (other !== undefined || hasReasoning(read)) return undefined;
+    return this.#tool === undefined ? read.text : read.toolInput;
+  }
+
+  #addReasoning({ reasoning = '', reasoningPart }: EventReading): void {
+    if (this.#sawReasoning && reasoningPart !== this.#reasoningPart) this.#reasoning.push(BETWEEN_PARTS);
     this.#sawReasoning = true;
-    this.#reasoningPart = delta.part;
-    this.#reasoning.push(delta.text);
-    return true;
+    this.#reasoningPart = reasoningPart;
+    this.#reasoning.push(reasoning);
+  }
+}
+
+function hasReasoning({ reasoning = '' }: EventReading): boolean {
+  return reasoning !== '';
+}
+
+/**
+ * The longest text before the input of a tool, in UTF-16 units, that a stream holds back. A model that has to call a tool writes
+ * little text before it.
+ */
+const MAX_HELD = 16_384;
+
+/** The streamed reply of a model that has to call a tool: the input of the first call, or the text if it calls none. */
+class ToolReply {
+  #held = '';
+  /** Not all providers can limit a model to one call. */
+  #calls = 0;
+  #hasInput = false;
+  #passes = false;
+
+  /** Returns the part of the reply in an event. `complete`: it has the finish reason; some gateways send nothing after it. */
+  take({ text = '', callsTool, toolInput }: EventReading, complete: boolean): string {
+    if (callsTool === true) this.#calls += 1;
+    if (toolInput !== undefined) return this.#input(toolInput);
+    return complete ? this.#text(text) + this.#end() : this.#text(text);
+  }
+
+  #text(delta: string): string {
+    if (this.#calls > 0) return '';
+    if (this.#passes) return delta;
+    this.#held += delta;
+    if (this.#held.length <= MAX_HELD) return '';
+    this.#passes = true;
+    return this.#held;
+  }
+
+  #input(delta: string): string {
+    if (this.#calls > 1) return '';
+    this.#calls = 1;
+    this.#hasInput ||= delta !== '';
+    return delta;
+  }
+
+  /** Returns what remains at the end, once: a tool without members has no input in streams. */
+  #end(): string {
+    const held = this.#calls > 0 ? '{}' : this.#held;
+    const isRead = this.#calls > 0 ? this.#hasInput : this.#passes;
+    this.#hasInput = true;
+    this.#passes = true;
+    return isRead ? '' : held;
   }
 }
 

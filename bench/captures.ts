@@ -73,7 +73,7 @@ client<llm> Unused {
   options {
     model "unused"
     base_url "http://127.0.0.1:9"
-    api_key "unused"
+    api_key "captures-unused-key"
   }
 }
 
@@ -88,6 +88,12 @@ function SayJson() -> AnyJson {
 }
 
 function CallTool() -> map<string, AnyJson> {
+  client Unused
+  prompt #"Say it. {{ ctx.output_format }}"#
+}
+
+// Bedrock takes no recursive schema.
+function CallFlatTool() -> map<string, string | int | float | bool> {
   client Unused
   prompt #"Say it. {{ ctx.output_format }}"#
 }
@@ -109,7 +115,9 @@ async function main(): Promise<number> {
   });
   const [folder] = positionals;
   if (folder === undefined) {
-    console.error('usage: npm run captures -- <folder> [--show] [--json <file>] [--only <id or family>] [--seed <number>]');
+    console.error(
+      'usage: npm run captures -- <folder> [--show] [--json <file>] [--only <id or family>] [--seed <number>]',
+    );
     return 2;
   }
   const { only, seed } = values;
@@ -187,14 +195,23 @@ async function replayAll(captures: readonly Capture[], seed: number): Promise<re
 async function replay(capture: Capture, url: string, provider: string): Promise<Reading> {
   const { id, family, service, stream, truth } = capture;
   const faults = new Set<string>();
-  const names = ['SayText', ...(truth.json === true ? ['SayJson'] : []), ...(truth.tool_input === undefined ? [] : ['CallTool'])];
+  const tool = family === 'aws-bedrock' ? 'CallFlatTool' : 'CallTool';
+  const names = [
+    'SayText',
+    ...(truth.json === true ? ['SayJson'] : []),
+    ...(truth.tool_input === undefined ? [] : [tool]),
+  ];
   for (const cut of stream ? (['events', 'pieces'] as const) : (['whole'] as const)) {
     for (const name of names) {
-      const registry = registryOf(capture, `${provider}/${cut}/${id}`, name === 'CallTool');
+      const registry = registryOf(capture, `${provider}/${cut}/${id}`, name === tool);
       const options = { client_registry: registry, include: INCLUDED };
       const answer = await ask(`${url}/${stream ? 'stream' : 'call'}/${name}`, options, stream);
       const found =
-        name === 'SayText' ? faultsOf(capture, answer) : name === 'SayJson' ? jsonFaults(truth, answer) : toolFaults(truth, answer);
+        name === 'SayText'
+          ? faultsOf(capture, answer)
+          : name === 'SayJson'
+            ? jsonFaults(truth, answer)
+            : toolFaults(truth, answer);
       for (const fault of found) faults.add(fault);
     }
   }
@@ -217,7 +234,8 @@ const OPTIONS: Readonly<Record<string, (url: string) => Members>> = {
     region: 'us-east-1',
     access_key_id: KEY,
     secret_access_key: KEY,
-    model: 'recorded',
+    // svc sends schemas only to models that can be forced to call a tool.
+    model: 'anthropic.claude-sonnet-4-5',
   }),
   'vertex-ai': (url) => ({ base_url: url, model: 'recorded', query_params: { key: KEY } }),
 };
@@ -265,8 +283,12 @@ function metaFaults(truth: Truth, { body }: Answer): readonly string[] {
   for (const [name, count] of Object.entries(truth.usage ?? {}))
     if ((usage[name] ?? 0) !== count) faults.push(`${name} ${usage[name] ?? 'absent'}, not ${count}`);
   const reasoning = (meta['reasoning'] ?? '') as string;
-  if (reasoning.trim() !== (truth.reasoning ?? '').trim())
-    faults.push(`reasoning ${show(reasoning)}, not ${show(truth.reasoning)}`);
+  // Comments on the work count as reasoning.
+  const comments = truth.final_text === undefined ? '' : (truth.text ?? '').slice(0, -truth.final_text.length);
+  const thoughts = `${truth.reasoning ?? ''}${comments}`;
+  if (reasoning.trim() !== thoughts.trim()) faults.push(`reasoning ${show(reasoning)}, not ${show(thoughts)}`);
+  if ((truth.final_text ?? truth.text ?? '') !== (meta['raw'] ?? ''))
+    faults.push(`raw ${firstDifference(meta['raw'], truth.final_text ?? truth.text)}`);
   const { finish_reason: finish } = (meta['client'] ?? {}) as Members;
   if (finish !== truth.finish) faults.push(`finish reason ${show(finish)}, not ${show(truth.finish)}`);
   return faults;
@@ -298,8 +320,17 @@ function jsonFaults({ text = '' }: Truth, { value }: Answer): readonly string[] 
   return isDeepStrictEqual(value, JSON.parse(text)) ? [] : [`JSON ${show(value)}, not ${show(text)}`];
 }
 
-function toolFaults({ tool_input: input }: Truth, { value }: Answer): readonly string[] {
-  return isDeepStrictEqual(value, input) ? [] : [`tool input ${show(value)}, not ${show(input)}`];
+function toolFaults({ tool_input: input }: Truth, { body, value }: Answer): readonly string[] {
+  return isDeepStrictEqual(value, input) ? [] : [`tool input ${show(value ?? body)}, not ${show(input)}`];
+}
+
+/** The texts around the first character in which two differ. */
+function firstDifference(text: unknown, wanted = ''): string {
+  const got = String(text);
+  let at = 0;
+  while (at < got.length && got[at] === wanted[at]) at += 1;
+  const from = Math.max(0, at - 20);
+  return `${show(got.slice(from, at + 60))}, not ${show(wanted.slice(from, at + 60))}`;
 }
 
 const MAX_SHOWN = 200;
@@ -348,7 +379,7 @@ function partsOf({ body = '', frames }: Capture, cut: Cut, seed: number): readon
   if (cut === 'whole') return [whole];
   const pieces: Buffer[] = [];
   let state = seed;
-  for (let at = 0; at < whole.length; ) {
+  for (let at = 0; at < whole.length;) {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
     const length = 1 + ((state >>> 16) % 23);
     pieces.push(whole.subarray(at, at + length));

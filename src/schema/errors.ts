@@ -230,11 +230,40 @@ export const ERRORS = {
   },
   refusal: {
     status: 500,
-    meaning:
-      'The model refused to answer a request with [structured output](clients.md#structured-output), and the provider marked its reply as a refusal. `raw_output` contains the text of the model.',
-    fields: ['client', 'raw_output'],
+    meaning: 'The model refused to answer, as its provider states. `raw_output` contains the words of the model.',
+    fields: ['client', 'finish_reason', 'raw_output'],
     headers: [],
-    example: { message: 'The model of the client "Fast" refused to answer: No.', client: 'Fast', raw_output: 'No.' },
+    example: {
+      message: 'The client "Fast" has a model that refused to answer: No.',
+      client: 'Fast',
+      raw_output: 'No.',
+    },
+  },
+  content_filtered: {
+    status: 500,
+    meaning:
+      'The provider withheld the reply, or a part of it: a filter stopped it, or blocked the prompt. `finish_reason` is its word for the reason.',
+    fields: ['client', 'finish_reason', 'raw_output'],
+    headers: [],
+    example: {
+      message: 'The client "Fast" withheld the reply ("SAFETY")',
+      client: 'Fast',
+      finish_reason: 'SAFETY',
+      raw_output: '',
+    },
+  },
+  no_answer: {
+    status: 500,
+    meaning:
+      'The reply has no answer: the model called a tool, reached a limit before its first word, or wrote nothing, or the provider expects another request.',
+    fields: ['client', 'finish_reason', 'raw_output'],
+    headers: [],
+    example: {
+      message: 'The client "Fast" called the tool "search" instead of answering ("tool_calls")',
+      client: 'Fast',
+      finish_reason: 'tool_calls',
+      raw_output: '',
+    },
   },
   prompt_error: {
     status: 500,

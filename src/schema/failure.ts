@@ -10,7 +10,7 @@ export type Failure =
   | MissingCredential
   | ValidationFailure
   | FinishReasonFailure
-  | RefusalFailure
+  | UnansweredFailure
   | PromptFailure
   | ClientFailure
   | TimeoutFailure
@@ -61,9 +61,15 @@ interface FinishReasonFailure {
   readonly finishReason: string;
 }
 
-/** The provider marks the reply as a refusal. */
-type RefusalFailure = { readonly code: 'refusal' } & Pick<FinishReasonFailure, 'message' | 'client'> &
-  Pick<ValidationFailure, 'rawOutput'>;
+/** The provider states that there is no answer: the model refused, a filter withheld it, or it ended in another way. */
+interface UnansweredFailure {
+  readonly code: 'refusal' | 'content_filtered' | 'no_answer';
+  readonly message: string;
+  readonly client: string;
+  readonly rawOutput: string;
+  /** The provider's word; absent if it states none. */
+  readonly finishReason?: string;
+}
 
 /** The template could not be rendered. The message names the function, file, line and column, never the content of an argument. */
 export interface PromptFailure {

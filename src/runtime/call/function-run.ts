@@ -14,7 +14,7 @@ import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-cli
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import type { CoolingClients } from '../model/strategies/strategy-members.ts';
 import { runPlan, type RoundRobinTurns } from '../model/strategies/run-plan.ts';
-import { isComplete, type ModelReply, addTokens } from '../model/wire/reply-format.ts';
+import { type ModelReply, addTokens } from '../model/wire/reply-format.ts';
 import { reaskMessages } from '../prompt/build-messages.ts';
 import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import type { CallTypes } from './call-types.ts';
@@ -45,7 +45,6 @@ interface AskedModel {
   /** The messages without those of a re-ask. */
   readonly prompt: readonly Message[];
   /** The request states the schema of the reply. */
-  readonly structured: boolean;
   readonly wrapped: boolean;
   readonly deadlineAt: number;
   readonly askedAt: number;
@@ -192,20 +191,22 @@ export class FunctionRun {
     const observer = this.#observe(client, messages.value, invalid !== undefined);
     const reply = this.#ask(client, { messages: messages.value, output }, { deadlineAt, observer });
     const prompt = invalid?.prompt ?? messages.value;
-    return ok({ client, prompt, structured: output !== undefined, wrapped, deadlineAt, askedAt, reply });
+    return ok({ client, prompt, wrapped, deadlineAt, askedAt, reply });
   }
 
   async #read(
-    { client, prompt, structured, wrapped, deadlineAt, askedAt }: AskedModel,
+    { client, prompt, wrapped, deadlineAt, askedAt }: AskedModel,
     reply: Result<ModelReply, AttemptFailure>,
   ): Promise<Result<ParsedReply, AttemptFailure>> {
     this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
     this.#attemptEnd = attemptEnd(reply, client.coolDownMs);
     if (!reply.ok) return reply;
     try {
-      const refusal = structured ? refusalFailure(client, reply.value) : undefined;
-      if (refusal !== undefined) return err(finalFailure(refusal));
-      const parsed = await this.#parse(client, reply.value, { deadlineAt, wrapped });
+      const rejected = finishReasonFailure(client, reply.value.finishReason);
+      if (rejected !== undefined) return err(finalFailure(rejected));
+      const unanswered = unansweredFailure(client, reply.value);
+      if (unanswered !== undefined) return err(unanswered);
+      const parsed = await this.#parse(reply.value, { deadlineAt, wrapped });
       return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, prompt));
     } finally {
       this.#answered?.release();
@@ -275,12 +276,9 @@ export class FunctionRun {
   }
 
   async #parse(
-    client: ModelClient,
-    { text, finishReason }: ModelReply,
+    { text }: ModelReply,
     { deadlineAt, wrapped }: { readonly deadlineAt: number; readonly wrapped: boolean },
   ): Promise<Result<ParsedReply, AttemptFailure>> {
-    const rejected = finishReasonFailure(client, finishReason);
-    if (rejected !== undefined) return err(finalFailure(rejected));
     const { types, call, context, reader } = this.#parts;
     const { functionName } = call;
     const { extension } = types;
@@ -340,22 +338,48 @@ function cancelled(reason: string | undefined): Failure {
 
 function ignore(): void {}
 
-/** A failure of parsing, with the reply if a correction can help: not if the provider cut it off or withheld it. */
+/** A failure of parsing, with the reply, so that its client can be asked for a correction. */
 function withInvalidReply(failed: AttemptFailure, reply: ModelReply, prompt: readonly Message[]): AttemptFailure {
   const { failure } = failed;
-  if (failure.code !== 'validation_failure' || !isComplete(reply)) return failed;
+  if (failure.code !== 'validation_failure') return failed;
   return { ...failed, invalidReply: { prompt, text: reply.text, faults: failure.details } };
 }
 
 /** The maximum length of a model's text in the message of a failure. */
 const MAX_REFUSAL = 300;
 
-/** Without a schema, a refusal is an empty reply, as in other implementations of the language. */
-function refusalFailure({ name }: ModelClient, { refusal }: ModelReply): Failure | undefined {
-  if (refusal === undefined) return undefined;
-  const words = refusal.length > MAX_REFUSAL ? `${refusal.slice(0, MAX_REFUSAL)}…` : refusal;
-  const message = `The model of the client "${name}" refused to answer${words === '' ? '' : `: ${words}`}`;
-  return { code: 'refusal', message, client: name, rawOutput: refusal };
+/** The failure of a reply without an answer; undefined for a reply with one. */
+function unansweredFailure({ name }: ModelClient, reply: ModelReply): AttemptFailure | undefined {
+  const { blocked, ending, finishReason, refusal, text, tool } = reply;
+  const fail = (code: UnansweredCode, problem: string, retry: AttemptFailure['retry'] = 'never'): AttemptFailure => ({
+    failure: {
+      code,
+      message: `The client "${name}" ${problem}`,
+      client: name,
+      rawOutput: text === '' ? (refusal ?? '') : text,
+      ...(finishReason === undefined ? {} : { finishReason }),
+    },
+    retry,
+  });
+  const word = finishReason === undefined ? '' : ` ("${finishReason}")`;
+  if (ending === 'refused' || refusal !== undefined) {
+    const said = refusal === undefined || refusal === '' ? '' : `: ${shortened(refusal)}`;
+    return fail('refusal', `has a model that refused to answer${said}`);
+  }
+  if (blocked !== undefined)
+    return fail('content_filtered', `withheld the reply: the prompt was blocked ("${blocked}")`);
+  if (ending === 'filtered') return fail('content_filtered', `withheld the reply${word}`);
+  if (ending === 'unfinished') return fail('no_answer', `did not finish its reply${word}`);
+  if (text !== '') return undefined;
+  if (tool !== undefined) return fail('no_answer', `called the tool "${tool}" instead of answering${word}`, 'always');
+  if (ending === 'cut') return fail('no_answer', `reached a limit before the first word of its answer${word}`);
+  return fail('no_answer', `sent a reply without text${word}`, 'always');
+}
+
+type UnansweredCode = 'refusal' | 'content_filtered' | 'no_answer';
+
+function shortened(words: string): string {
+  return words.length > MAX_REFUSAL ? `${words.slice(0, MAX_REFUSAL)}…` : words;
 }
 
 /** The failure of a reply that ended for a reason which its client does not accept; undefined if it is accepted. */

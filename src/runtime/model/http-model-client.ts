@@ -22,8 +22,6 @@ export interface WireProtocol {
   readonly format: ReplyFormat;
   /** Set if a model has to call a tool in reply to a request with a schema: the format of these replies. */
   readonly toolFormat?: ReplyFormat;
-  /** Servers of this kind can leave out finish reason and end mark: a stream whose body ended well is complete. */
-  readonly endsWithBody?: boolean;
 }
 
 export type CallResult = Result<HttpCall, string>;
@@ -147,10 +145,10 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   accepted(headers: ResponseHeaders): void {
-    const { endsWithBody = false, format, toolFormat } = this.#client.protocol;
+    const { format, toolFormat } = this.#client.protocol;
     const tool = this.#request.output === undefined ? undefined : toolFormat;
     const expected = { wantsReasoning: this.#listener.reasoning !== undefined, asTool: tool !== undefined };
-    const reading = { ...expected, format: tool ?? format, streamed: this.#streamed, endsWithBody };
+    const reading = { ...expected, format: tool ?? format, streamed: this.#streamed };
     this.#decoder = new ReplyDecoder(reading, headers);
   }
 
@@ -324,8 +322,6 @@ interface Reading extends Expected {
   readonly format: ReplyFormat;
   /** The provider was asked for a stream. */
   readonly streamed: boolean;
-  /** A stream is complete if its body ended well and brought text, whatever its events state. */
-  readonly endsWithBody: boolean;
 }
 
 const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
@@ -413,8 +409,7 @@ class ReplyDecoder {
   finish(): Result<ModelReply, UpstreamFailure> {
     if (this.#body !== undefined) return this.#readWhole(this.#body.take());
     if (this.failure !== undefined) return err(this.failure);
-    const endedWithBody = this.#expected.endsWithBody && this.#framed && this.#text !== '';
-    return this.#stream?.complete === true || endedWithBody ? ok(this.reply) : err(UNFINISHED);
+    return this.#stream?.complete === true ? ok(this.reply) : err(UNFINISHED);
   }
 
   #openStream(): void {

@@ -64,7 +64,13 @@ function failureFields(failure: Failure, exposed: CallReport | undefined): Reado
     case 'finish_reason_error':
       return { client: failure.client, finish_reason: failure.finishReason };
     case 'refusal':
-      return { client: failure.client, raw_output: failure.rawOutput.slice(0, MAX_RAW_OUTPUT) };
+    case 'content_filtered':
+    case 'no_answer':
+      return {
+        client: failure.client,
+        finish_reason: failure.finishReason,
+        raw_output: failure.rawOutput.slice(0, MAX_RAW_OUTPUT),
+      };
     case 'client_error':
       return {
         client: failure.client,

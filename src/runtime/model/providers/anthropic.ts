@@ -2,6 +2,7 @@ import { type JsonObject, type JsonValue, countAt, listAt, objectAt, stringAt } 
 import { err, ok, type Result } from '../../../base/result.ts';
 import type { MediaPart, Message } from '../../../schema/message.ts';
 import type { ANTHROPIC } from '../../../schema/providers/anthropic.ts';
+import { ANTHROPIC_REPLIES } from '../../../schema/providers/replies.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
 import {
@@ -15,7 +16,13 @@ import {
   type ClientSetup,
   type HttpProvider,
 } from './provider.ts';
-import { knownTokens, malformed, type ReadDetails, type ReplyFormat, type WireObject } from '../wire/reply-format.ts';
+import {
+  malformed,
+  type EventReading,
+  type ReadDetails,
+  type ReplyFormat,
+  type WireObject,
+} from '../wire/reply-format.ts';
 
 const API_VERSION = '2023-06-01';
 
@@ -88,13 +95,16 @@ function mediaBlock(part: MediaPart): Result<JsonObject, string> {
 
 /** Anthropic's messages: https://docs.anthropic.com/en/api/messages and /messages-streaming */
 export const anthropicFormat: ReplyFormat = {
-  countsCacheApart: true,
+  facts: ANTHROPIC_REPLIES,
+  dividesUsage: true,
+  usageHolder: (event) => objectAt(event, 'message') ?? event,
   readReply(reply) {
     const content = listAt(reply, 'content');
     if (content === undefined) return err(malformed('answered without "content"'));
     const tool = content.findIndex(isTool);
     return ok({
       ...messageDetails(reply, stringAt(reply, 'stop_reason')),
+      tool: toolOf(content[tool]),
       text: content.map(textOfBlock).join(''),
       toolInput: tool < 0 ? undefined : ['content', tool, 'input'],
     });
@@ -104,20 +114,22 @@ export const anthropicFormat: ReplyFormat = {
     switch (event['type']) {
       case 'content_block_start': {
         const block = event['content_block'];
-        const started = { text: textOfBlock(block), callsTool: isTool(block) };
-        return { ...started, reasoning: thinkingOfBlock(block), reasoningPart: countAt(event, 'index') };
+        const part = countAt(event, 'index');
+        const started = { part, text: textOfBlock(block), tool: toolOf(block), toolInput: inputOf(block) };
+        return { ...started, reasoning: thinkingOfBlock(block), reasoningPart: part };
       }
       case 'content_block_delta': {
         const delta = objectAt(event, 'delta');
         return {
           text: stringAt(delta, 'type') === 'text_delta' ? stringAt(delta, 'text') : undefined,
+          part: countAt(event, 'index'),
           toolInput: stringAt(delta, 'partial_json'),
           reasoning: stringAt(delta, 'thinking'),
           reasoningPart: countAt(event, 'index'),
         };
       }
       case 'message_start':
-        return messageDetails(objectAt(event, 'message'), undefined);
+        return startOf(objectAt(event, 'message'));
       // The counts are cumulative. The end repeats some of those of the start.
       case 'message_delta':
         return messageDetails(event, stringAt(event['delta'], 'stop_reason'));
@@ -144,18 +156,36 @@ function isTool(block: unknown): boolean {
   return stringAt(block, 'type') === 'tool_use';
 }
 
+function toolOf(block: unknown): string | undefined {
+  return isTool(block) ? (stringAt(block, 'name') ?? '') : undefined;
+}
+
+/** The input of a tool that a stream sends at once; as a rule, it is empty, and deltas follow. */
+function inputOf(block: unknown): string | undefined {
+  const input = isTool(block) ? objectAt(block, 'input') : undefined;
+  return input === undefined || Object.keys(input).length === 0 ? undefined : JSON.stringify(input);
+}
+
+/** A message that a program wrote has its content in the first event. */
+function startOf(message: WireObject | undefined): EventReading {
+  const content = listAt(message, 'content') ?? [];
+  if (content.length === 0) return messageDetails(message, undefined);
+  const part = content.findIndex(isTool);
+  const tool = content[part];
+  return {
+    ...messageDetails(message, stringAt(message, 'stop_reason')),
+    text: content.map(textOfBlock).join(''),
+    tool: toolOf(tool),
+    toolInput: inputOf(tool),
+    part,
+  };
+}
+
 /** A model that refuses can stop in the middle. Its text until then does not give the reason. */
 function messageDetails(holder: WireObject | undefined, finishReason: string | undefined): ReadDetails {
-  const usage = objectAt(holder, 'usage');
   return {
     finishReason,
     refusal: finishReason === 'refusal' ? '' : undefined,
     responseModel: stringAt(holder, 'model'),
-    inputTokens: countAt(usage, 'input_tokens'),
-    outputTokens: countAt(usage, 'output_tokens'),
-    tokenDetails: knownTokens({
-      cachedInputTokens: countAt(usage, 'cache_read_input_tokens'),
-      cacheWrittenInputTokens: countAt(usage, 'cache_creation_input_tokens'),
-    }),
   };
 }

@@ -4,6 +4,7 @@ import { type JsonObject, type JsonValue, countAt, listAt, objectAt, stringAt } 
 import { type Result, err, ok } from '../../../base/result.ts';
 import type { MediaPart, Message, MessagePart } from '../../../schema/message.ts';
 import { AWS_KEY_VARIABLES, BEDROCK_TOKEN_VARIABLE, type AWS_BEDROCK } from '../../../schema/providers/aws-bedrock.ts';
+import { BEDROCK_REPLIES } from '../../../schema/providers/replies.ts';
 import { headerProblem } from '../../../schema/providers/option-shapes.ts';
 import type { HttpCall } from '../http/origin-pool.ts';
 import type { ReadyProtocol, WireProtocol } from '../http-model-client.ts';
@@ -20,14 +21,7 @@ import {
   type HttpProvider,
 } from './provider.ts';
 import { withCredential } from './cloud-credential.ts';
-import {
-  knownTokens,
-  malformed,
-  reportedError,
-  type ReadDetails,
-  type ReplyFormat,
-  type WireObject,
-} from '../wire/reply-format.ts';
+import { malformed, reportedError, type ReplyFormat, type WireObject } from '../wire/reply-format.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 
 type BedrockClient = ClientSetup<typeof AWS_BEDROCK.options>;
@@ -146,14 +140,15 @@ const FORMATS = {
 
 /** Bedrock's Converse: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html */
 export const bedrockFormat: ReplyFormat = {
-  countsCacheApart: true,
+  facts: BEDROCK_REPLIES,
+  usageHolder: (event) => objectAt(event, 'metadata') ?? event,
   frames: (listener) => new AwsEventReader(listener),
   readReply(reply) {
     const content = contentOf(reply);
     if (content === undefined) return err(malformed('answered without "output.message.content"'));
-    const tool = content.findIndex((block) => objectAt(block, 'toolUse') !== undefined);
+    const tool = content.findIndex((block) => toolOf(block) !== undefined);
     return ok({
-      ...usageOf(reply),
+      tool: toolOf(content[tool]),
       finishReason: stringAt(reply, 'stopReason'),
       text: content.map((block) => stringAt(block, 'text') ?? '').join(''),
       toolInput: tool < 0 ? undefined : ['output', 'message', 'content', tool, 'toolUse', 'input'],
@@ -169,14 +164,16 @@ export const bedrockFormat: ReplyFormat = {
     const exception = objectAt(event, 'exception');
     if (exception !== undefined) return { fault: reportedError({ ...exception, type: event['exceptionType'] }) };
     const metadata = objectAt(event, 'metadata');
-    if (metadata !== undefined) return { ...usageOf(metadata), done: finishReason !== undefined };
+    if (metadata !== undefined) return { done: finishReason !== undefined };
     const stop = objectAt(event, 'messageStop');
     if (stop !== undefined) return { finishReason: stringAt(stop, 'stopReason') };
-    const start = objectAt(objectAt(event, 'contentBlockStart'), 'start');
-    if (start !== undefined) return { callsTool: objectAt(start, 'toolUse') !== undefined };
+    const started = objectAt(event, 'contentBlockStart');
+    if (started !== undefined)
+      return { part: countAt(started, 'contentBlockIndex'), tool: toolOf(objectAt(started, 'start')) };
     const block = objectAt(event, 'contentBlockDelta');
     const delta = objectAt(block, 'delta');
     return {
+      part: countAt(block, 'contentBlockIndex'),
       text: stringAt(delta, 'text'),
       toolInput: stringAt(objectAt(delta, 'toolUse'), 'input'),
       reasoning: stringAt(objectAt(delta, 'reasoningContent'), 'text'),
@@ -189,16 +186,10 @@ function contentOf(reply: WireObject): readonly unknown[] | undefined {
   return listAt(objectAt(objectAt(reply, 'output'), 'message'), 'content');
 }
 
-function usageOf(holder: WireObject): ReadDetails {
-  const usage = objectAt(holder, 'usage');
-  return {
-    inputTokens: countAt(usage, 'inputTokens'),
-    outputTokens: countAt(usage, 'outputTokens'),
-    tokenDetails: knownTokens({
-      cachedInputTokens: countAt(usage, 'cacheReadInputTokens'),
-      cacheWrittenInputTokens: countAt(usage, 'cacheWriteInputTokens'),
-    }),
-  };
+/** The name of the tool in a block of content, or at its start. Those of Bedrock itself have the type `server_tool_use`. */
+function toolOf(block: unknown): string | undefined {
+  const tool = objectAt(block, 'toolUse');
+  return tool === undefined || tool['type'] === 'server_tool_use' ? undefined : (stringAt(tool, 'name') ?? '');
 }
 
 /** No model sends a larger message. AWS's own limit is 24 MB. */

@@ -1,6 +1,7 @@
 import { pathSegment } from '../../../base/percent-encoding.ts';
-import { type JsonObject, countAt, isJsonObject, listAt, objectAt, stringAt } from '../../../base/json.ts';
-import { err, ok, type Result } from '../../../base/result.ts';
+import { type JsonObject, isJsonObject, listAt, objectAt, stringAt } from '../../../base/json.ts';
+import { ok, type Result } from '../../../base/result.ts';
+import { GOOGLE_REPLIES } from '../../../schema/providers/replies.ts';
 import type { MediaPart, Message } from '../../../schema/message.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { ReadyProtocol } from '../http-model-client.ts';
@@ -14,10 +15,7 @@ import {
   withMetadata,
   type HttpProvider,
 } from './provider.ts';
-import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
-  knownTokens,
-  malformed,
   onlyAnswer,
   severalAnswers,
   type ReadDetails,
@@ -89,9 +87,10 @@ function mediaPart({ source, media }: MediaPart): Result<JsonObject, string> {
 
 /** Gemini's generateContent: https://ai.google.dev/api/generate-content; Vertex AI replies in the same format. */
 export const googleFormat: ReplyFormat = {
+  facts: GOOGLE_REPLIES,
   readReply(reply) {
-    const fault = blocked(reply);
-    if (fault !== undefined) return err(fault);
+    const blocked = blockReason(reply);
+    if (blocked !== undefined) return ok({ text: '', blocked, ...detailsOf(reply, undefined) });
     const candidate = onlyAnswer(reply, 'candidates');
     if (!candidate.ok) return candidate;
     return ok({ text: textOf(candidate.value, false), ...detailsOf(reply, candidate.value) });
@@ -100,19 +99,20 @@ export const googleFormat: ReplyFormat = {
   readEvent(event) {
     const candidates = listAt(event, 'candidates') ?? [];
     const [candidate] = candidates;
-    const fault = blocked(event) ?? severalAnswers(candidates, 'candidates');
+    const fault = severalAnswers(candidates, 'candidates');
     if (fault !== undefined) return { fault };
+    const blocked = blockReason(event);
     return {
       ...detailsOf(event, candidate),
+      ...(blocked === undefined ? {} : { blocked, done: true }),
       text: textOf(candidate, false),
       reasoning: textOf(candidate, true),
     };
   },
 };
 
-function blocked(reply: WireObject): UpstreamFailure | undefined {
-  const reason = stringAt(reply['promptFeedback'], 'blockReason');
-  return reason === undefined ? undefined : malformed(`refused the prompt: ${reason}`);
+function blockReason(reply: WireObject): string | undefined {
+  return stringAt(reply['promptFeedback'], 'blockReason');
 }
 
 /** Parts marked as thoughts are not part of the answer. */
@@ -126,30 +126,11 @@ function textOf(candidate: unknown, thoughts: boolean): string {
 }
 
 function detailsOf(reply: WireObject, candidate: unknown): ReadDetails {
-  const usage = objectAt(reply, 'usageMetadata');
+  const parts = listAt(objectAt(candidate, 'content'), 'parts') ?? [];
+  const call = parts.map((part) => objectAt(part, 'functionCall')).find((each) => each !== undefined);
   return {
     finishReason: stringAt(candidate, 'finishReason'),
+    tool: call && (stringAt(call, 'name') ?? ''),
     responseModel: stringAt(reply, 'modelVersion'),
-    inputTokens: countAt(usage, 'promptTokenCount'),
-    outputTokens: outputTokens(usage),
-    tokenDetails: knownTokens({
-      cachedInputTokens: countAt(usage, 'cachedContentTokenCount'),
-      reasoningTokens: countAt(usage, 'thoughtsTokenCount'),
-      audioInputTokens: audioTokens(usage, 'promptTokensDetails'),
-      audioOutputTokens: audioTokens(usage, 'candidatesTokensDetails'),
-    }),
   };
-}
-
-/** Gemini lists the tokens of each modality: https://ai.google.dev/api/generate-content#UsageMetadata */
-function audioTokens(usage: WireObject | undefined, key: string): number | undefined {
-  const audio = listAt(usage, key)?.find((entry) => stringAt(entry, 'modality') === 'AUDIO');
-  return countAt(audio, 'tokenCount');
-}
-
-/** Thoughts are counted apart from the answer, but are output too: they are generated and paid for. */
-function outputTokens(usage: WireObject | undefined): number | undefined {
-  const answer = countAt(usage, 'candidatesTokenCount');
-  const thoughts = countAt(usage, 'thoughtsTokenCount');
-  return answer === undefined && thoughts === undefined ? undefined : (answer ?? 0) + (thoughts ?? 0);
 }

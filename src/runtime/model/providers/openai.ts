@@ -7,17 +7,17 @@ import { countAt, listAt, objectAt, stringAt, type JsonObject, type JsonValue } 
 import { err, ok, type Result } from '../../../base/result.ts';
 import type { Message, MediaPart, MediaSource, MessagePart } from '../../../schema/message.ts';
 import type { AZURE_OPENAI, OPENAI } from '../../../schema/providers/openai.ts';
+import { CHAT_REPLIES, RESPONSES_REPLIES } from '../../../schema/providers/replies.ts';
 import type { ClientOptions } from '../client-options.ts';
+import type { UpstreamFailure } from '../http/origin-pool.ts';
 import type { WireProtocol } from '../http-model-client.ts';
 import {
-  knownTokens,
   malformed,
   onlyAnswer,
   reportedError,
   severalAnswers,
   type ReadDetails,
   type ReplyFormat,
-  type TokenDetails,
   type WireObject,
 } from '../wire/reply-format.ts';
 import {
@@ -60,8 +60,7 @@ export const openAiCompatible: HttpProvider = {
 /** Any server that follows them more or less closely. */
 export const openAiGeneric: HttpProvider = {
   load: () => CHAT.load(),
-  protocol: (client, apiKey) =>
-    openAiProtocol(CHAT, client, { headers: bearer(apiKey), plainText: true, endsWithBody: true }),
+  protocol: (client, apiKey) => openAiProtocol(CHAT, client, { headers: bearer(apiKey), plainText: true }),
 };
 
 export const azureOpenAi: HttpProvider = {
@@ -94,8 +93,6 @@ interface Dialect {
   readonly plainText?: boolean;
   /** Members that only streams have, after `stream`. */
   readonly streamMembers?: JsonObject;
-  /** Of the many servers that follow the API, some end a stream by ending its body. */
-  readonly endsWithBody?: boolean;
 }
 
 function bearer(apiKey: string | undefined): Dialect['headers'] {
@@ -113,7 +110,7 @@ interface OpenAiApi extends OpenAiResource {
 }
 
 function openAiProtocol(api: OpenAiApi, { url, options, format }: ClientSetup, dialect: Dialect): WireProtocol {
-  const { headers, plainText = false, streamMembers, endsWithBody = false } = dialect;
+  const { headers, plainText = false, streamMembers } = dialect;
   let path = '';
   return jsonProtocol({
     structured: options.structured,
@@ -127,7 +124,6 @@ function openAiProtocol(api: OpenAiApi, { url, options, format }: ClientSetup, d
       return { path, body: built.body };
     },
     format: format ?? api.format,
-    endsWithBody,
   });
 }
 
@@ -271,7 +267,10 @@ const UNSENT: Unsent = { _thenUnwrap: () => UNSENT };
 
 /** Chat completions (https://platform.openai.com/docs/api-reference/chat) of OpenAI and of the services that follow it. */
 export const openAiChatFormat: ReplyFormat = {
+  facts: CHAT_REPLIES,
   readReply(reply) {
+    const failure = bareError(reply);
+    if (failure !== undefined) return err(failure);
     const choice = onlyAnswer(reply, 'choices');
     if (!choice.ok) return choice;
     // OpenRouter reports a model that failed midway in its choice.
@@ -284,7 +283,7 @@ export const openAiChatFormat: ReplyFormat = {
   reasoningIn: (reply) => [reasoningOfMessage(objectAt(listAt(reply, 'choices')?.[0], 'message')) ?? ''],
   readEvent(chunk) {
     const choices = listAt(chunk, 'choices') ?? [];
-    const fault = severalAnswers(choices, 'choices');
+    const fault = bareError(chunk) ?? severalAnswers(choices, 'choices');
     if (fault !== undefined) return { fault };
     const delta = objectAt(choices[0], 'delta');
     return {
@@ -294,6 +293,14 @@ export const openAiChatFormat: ReplyFormat = {
     };
   },
 };
+
+/** Some services state an error without `error`: `{"code", "message"}`, or `{"error_type", "error_message"}`. */
+function bareError(reply: WireObject): UpstreamFailure | undefined {
+  if (Array.isArray(reply['choices'])) return undefined;
+  const message = stringAt(reply, 'message') ?? stringAt(reply, 'error_message');
+  if (message === undefined) return undefined;
+  return reportedError({ type: stringAt(reply, 'error_type'), code: reply['code'], message });
+}
 
 /** Content is a string, null (a refusal or a tool call: an empty reply), or with some servers a list of parts. */
 function contentText(content: unknown): string {
@@ -321,47 +328,40 @@ function thinkingOf(message: WireObject | undefined): string | undefined {
 
 /** `message`: the message of the choice, or a delta of it. A refusal replaces its content; some servers send an empty one. */
 function chatDetails(reply: WireObject, choice: unknown, message: WireObject | undefined): ReadDetails {
-  const usage = objectAt(reply, 'usage');
   const refusal = stringAt(message, 'refusal');
+  const called = listAt(message, 'tool_calls')?.[0];
   return {
     finishReason: stringAt(choice, 'finish_reason'),
     refusal: refusal === '' ? undefined : refusal,
+    tool: called === undefined ? undefined : (stringAt(objectAt(called, 'function'), 'name') ?? ''),
     responseModel: stringAt(reply, 'model'),
-    inputTokens: countAt(usage, 'prompt_tokens'),
-    outputTokens: countAt(usage, 'completion_tokens'),
-    tokenDetails: usage === undefined ? undefined : chatTokens(usage),
   };
-}
-
-/** OpenRouter adds `cache_write_tokens`; DeepSeek reports its cache as `prompt_cache_hit_tokens`. */
-function chatTokens(usage: WireObject): TokenDetails | undefined {
-  const prompt = objectAt(usage, 'prompt_tokens_details');
-  const completion = objectAt(usage, 'completion_tokens_details');
-  return knownTokens({
-    cachedInputTokens: countAt(prompt, 'cached_tokens') ?? countAt(usage, 'prompt_cache_hit_tokens'),
-    cacheWrittenInputTokens: countAt(prompt, 'cache_write_tokens'),
-    reasoningTokens: countAt(completion, 'reasoning_tokens'),
-    audioInputTokens: countAt(prompt, 'audio_tokens'),
-    audioOutputTokens: countAt(completion, 'audio_tokens'),
-  });
 }
 
 /** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses and /responses-streaming */
 export const openAiResponsesFormat: ReplyFormat = {
+  facts: RESPONSES_REPLIES,
+  usageHolder: (event) => objectAt(event, 'response') ?? event,
   readReply(reply) {
     if (listAt(reply, 'output') === undefined) return err(malformed('answered without "output"'));
     return ok({ text: textOfParts(reply, 'output_text', 'text') ?? '', ...responseDetails(reply) });
   },
-  /** The texts of all reasoning items. Open models have them in `content`, OpenAI's models in `summary`. */
+  /** The texts of all reasoning items, and comments. Open models have them in `content`, OpenAI's models in `summary`. */
   reasoningIn(reply) {
-    const items = itemsOf(reply, 'reasoning');
+    const items = (listAt(reply, 'output') ?? []).filter(
+      (item) => stringAt(item, 'type') === 'reasoning' || isComment(item),
+    );
     const parts = items.flatMap((item) => [...(listAt(item, 'content') ?? []), ...(listAt(item, 'summary') ?? [])]);
     return parts.map((part) => stringAt(part, 'text') ?? '');
   },
   readEvent(event) {
     switch (event['type']) {
+      case 'response.output_item.added': {
+        const part = countAt(event, 'output_index');
+        return { asidePart: isComment(event['item']) ? part : undefined };
+      }
       case 'response.output_text.delta':
-        return { text: stringAt(event, 'delta') };
+        return { text: stringAt(event, 'delta'), part: countAt(event, 'output_index') };
       case 'response.refusal.delta':
         return { refusal: stringAt(event, 'delta') };
       case 'response.reasoning_summary_text.delta':
@@ -388,31 +388,33 @@ function itemsOf(response: unknown, type: string): readonly unknown[] {
   return (listAt(response, 'output') ?? []).filter((item) => stringAt(item, 'type') === type);
 }
 
+/** A comment of the model on its work, before the answer. */
+function isComment(item: unknown): boolean {
+  return stringAt(item, 'phase') === 'commentary';
+}
+
 /** The parts of this type in all messages, joined; undefined if there are none. Reasoning and tool calls are not part of the answer. */
 function textOfParts(response: unknown, type: string, member: string): string | undefined {
-  const parts = itemsOf(response, 'message').flatMap((message) => listAt(message, 'content') ?? []);
+  const messages = itemsOf(response, 'message').filter((message) => !isComment(message));
+  const parts = messages.flatMap((message) => listAt(message, 'content') ?? []);
   const found = parts.filter((part) => stringAt(part, 'type') === type);
   return found.length === 0 ? undefined : found.map((part) => stringAt(part, member) ?? '').join('');
 }
 
 /** An incomplete response states its reason apart from its status. */
 function responseDetails(response: unknown): ReadDetails {
-  const usage = objectAt(response, 'usage');
+  const called = [...itemsOf(response, 'function_call'), ...itemsOf(response, 'custom_tool_call')][0];
   return {
     finishReason: stringAt(objectAt(response, 'incomplete_details'), 'reason') ?? stringAt(response, 'status'),
     refusal: textOfParts(response, 'refusal', 'refusal'),
+    tool: called === undefined ? undefined : (stringAt(called, 'name') ?? ''),
     responseModel: stringAt(response, 'model'),
-    inputTokens: countAt(usage, 'input_tokens'),
-    outputTokens: countAt(usage, 'output_tokens'),
-    tokenDetails: knownTokens({
-      cachedInputTokens: countAt(objectAt(usage, 'input_tokens_details'), 'cached_tokens'),
-      reasoningTokens: countAt(objectAt(usage, 'output_tokens_details'), 'reasoning_tokens'),
-    }),
   };
 }
 
 /** OpenAI's transcriptions: https://platform.openai.com/docs/api-reference/audio/createTranscription */
 export const transcriptionFormat: ReplyFormat = {
+  facts: RESPONSES_REPLIES,
   readReply(reply) {
     const text = stringAt(reply, 'text');
     return text === undefined ? err(malformed('answered without "text"')) : ok({ text });

@@ -3,6 +3,8 @@ import { err, ok, type Result } from '../../../base/result.ts';
 import { excessOfJson, rawValueAt } from '../../../base/json-text.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 import type { UpstreamFailure } from '../http/origin-pool.ts';
+import type { Ending, ReplyFacts } from '../../../schema/providers/replies.ts';
+import { countsIn, usageOf, type Counts } from './token-counts.ts';
 
 /** A provider's reply, in one shape for all providers. */
 export interface ModelReply {
@@ -11,8 +13,14 @@ export interface ModelReply {
   /** The reasoning of the model, if the caller asks for it and the provider sends it. */
   readonly reasoning?: string;
   readonly finishReason?: string;
+  /** What the finish reason means; absent for a reply without one. */
+  readonly ending?: Ending;
   /** The text with which the model refused to answer, if the provider marks it; empty if there is none. */
   readonly refusal?: string;
+  /** The provider's word for the reason why it withholds the reply to this prompt. */
+  readonly blocked?: string;
+  /** The name of the first tool that the model calls. */
+  readonly tool?: string;
   /** The model that answered, as the provider names it. */
   readonly responseModel?: string;
   /** All tokens of the prompt, including those that the provider read from its cache or wrote to it. */
@@ -39,8 +47,14 @@ export type WireObject = Readonly<Record<string, unknown>>;
 /** What a provider states about a reply besides its text. Any of it can be unknown. */
 export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
 
-/** The same as it is read: members that are not there are undefined. */
-export type ReadDetails = { readonly [Key in keyof ReplyDetails]?: ReplyDetails[Key] | undefined };
+/** The same as a reply or an event states it: members that are not there are undefined. */
+export interface ReadDetails {
+  readonly finishReason?: string | undefined;
+  readonly refusal?: string | undefined;
+  readonly blocked?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly responseModel?: string | undefined;
+}
 
 /** A whole reply as its provider writes it. */
 export interface WholeReading extends ReadDetails {
@@ -55,8 +69,11 @@ export interface EventReading extends ReadDetails {
   readonly reasoning?: string | undefined;
   /** The part of the reasoning that the delta belongs to, if the provider divides the reasoning. */
   readonly reasoningPart?: string | number | undefined;
-  /** A call of a tool begins. */
-  readonly callsTool?: boolean;
+  /** The part of the reply that the text or the input of a tool belongs to, if the provider numbers the parts. */
+  readonly part?: number | undefined;
+  /** The text of this part is no answer: a comment of the model on its work. */
+  readonly asidePart?: number | undefined;
+  /** The input of the tool that the part calls; a part with a `tool` begins with it. */
   readonly toolInput?: string | undefined;
   /** The provider announced the end. */
   readonly done?: boolean;
@@ -65,13 +82,16 @@ export interface EventReading extends ReadDetails {
 
 /** The reply format of a family of providers. Has no state, and leaves errors (a member `error`) to its caller. */
 export interface ReplyFormat {
+  readonly facts: ReplyFacts;
   readReply(reply: WireObject): Result<WholeReading, UpstreamFailure>;
   /** The parts of the reasoning in a whole reply. */
   reasoningIn(reply: WireObject): readonly string[];
   /** `known`: the details of the events before this one. */
-  readEvent(event: WireObject, known: ReplyDetails): EventReading;
-  /** The input tokens are those that the provider neither read from its cache nor wrote to it. */
-  readonly countsCacheApart?: boolean;
+  readEvent(event: WireObject, known: ReadDetails): EventReading;
+  /** Several events state parts of the usage; otherwise, the last one states all of it. */
+  readonly dividesUsage?: boolean;
+  /** The object that holds the usage, in an event that holds it elsewhere than a reply. */
+  usageHolder?(event: WireObject): WireObject | undefined;
   /** Cuts a stream into events, where that is not by server-sent events. */
   frames?(listener: EventListener): FrameReader;
 }
@@ -99,9 +119,18 @@ export function readWhole(
   if (!read.ok) return read;
   const { toolInput, text: written } = read.value;
   const text = asTool && toolInput !== undefined ? inputText(body, toolInput) : written;
-  const reply = { text, ...replyDetails(addDetails({}, read.value), format, asTool) };
+  const known = addDetails({}, read.value);
+  addUsage(known, format, parsed);
+  const details = replyDetails(known, format, asTool);
+  if (details.ending === 'failed') return err(failedEnd(details.finishReason));
+  const reply = { text, ...details };
   const parts = wantsReasoning ? format.reasoningIn(parsed).filter((part) => part !== '') : [];
   return ok(parts.length === 0 ? reply : { ...reply, reasoning: parts.join(BETWEEN_PARTS) });
+}
+
+/** The failure of a reply that ended because of an error of the provider. */
+export function failedEnd(finishReason = ''): UpstreamFailure {
+  return { kind: 'reported', message: `the reply ended with "${finishReason}"`, retryable: true };
 }
 
 /** The input of a tool as the model wrote it. */
@@ -110,59 +139,73 @@ function inputText(body: string, path: ReadonlyArray<string | number>): string {
   return input?.startsWith('{') === true ? input : '{}';
 }
 
-export type KnownDetails = { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] };
+/** What is known of a reply so far. */
+export interface KnownDetails {
+  finishReason?: string;
+  refusal?: string;
+  blocked?: string;
+  tool?: string;
+  responseModel?: string;
+  usage?: WireObject;
+}
 
 /**
- * Adds to `known` what was read, and returns it. A refusal arrives in parts; Anthropic reports the cache at the start, and
- * other counts at the end. Assigns member by member: a spread for each one would cost each call about 2 % more.
+ * Adds to `known` what was read, and returns it. A refusal arrives in parts. Assigns member by member: a spread for each one
+ * would cost each call about 2 % more.
  */
 export function addDetails(known: KnownDetails, read: ReadDetails): KnownDetails {
-  const { finishReason, responseModel, refusal, inputTokens, outputTokens, tokenDetails } = read;
-  if (finishReason !== undefined) known.finishReason = finishReason;
+  const { finishReason, responseModel, refusal, blocked, tool } = read;
+  // Some services send an empty finish reason before the end.
+  if (finishReason !== undefined && finishReason !== '') known.finishReason = finishReason;
   if (refusal !== undefined) known.refusal = (known.refusal ?? '') + refusal;
+  if (blocked !== undefined) known.blocked = blocked;
+  if (tool !== undefined) known.tool ??= tool;
   if (responseModel !== undefined) known.responseModel = responseModel;
-  if (inputTokens !== undefined) known.inputTokens = inputTokens;
-  if (outputTokens !== undefined) known.outputTokens = outputTokens;
-  if (tokenDetails !== undefined) known.tokenDetails = { ...known.tokenDetails, ...tokenDetails };
   return known;
+}
+
+/** Adds the usage in a reply or an event, if there is any. */
+export function addUsage(known: KnownDetails, format: ReplyFormat, event: WireObject): boolean {
+  const holder = format.usageHolder === undefined ? event : format.usageHolder(event);
+  if (holder === undefined) return false;
+  const usage = usageOf(holder, format.facts);
+  if (usage === undefined) return false;
+  const stated = Object.entries(usage).filter(([, value]) => value !== null);
+  known.usage = { ...(format.dividesUsage === true ? known.usage : {}), ...Object.fromEntries(stated) };
+  return true;
 }
 
 /**
  * The details for the caller. A tool call is the normal end of a reply that has to be one, but the lists of accepted finish
  * reasons contain its normal end under another name.
  */
-export function replyDetails(known: ReplyDetails, { countsCacheApart }: ReplyFormat, asTool: boolean): ReplyDetails {
-  const { inputTokens, tokenDetails, finishReason } = known;
-  const renamed = asTool && finishReason === 'tool_use' ? { ...known, finishReason: 'end_turn' } : known;
-  if (countsCacheApart !== true || inputTokens === undefined || tokenDetails === undefined) return renamed;
-  const { cachedInputTokens = 0, cacheWrittenInputTokens = 0 } = tokenDetails;
-  return { ...renamed, inputTokens: inputTokens + cachedInputTokens + cacheWrittenInputTokens };
+export function replyDetails(known: KnownDetails, { facts }: ReplyFormat, asTool: boolean): ReplyDetails {
+  const { usage, ...stated } = known;
+  const details: KnownReply = stated;
+  if (asTool && stated.finishReason === 'tool_use') details.finishReason = 'end_turn';
+  const ending = endingOf(details.finishReason, facts);
+  if (ending !== undefined) details.ending = ending;
+  if (usage !== undefined) addCounts(details, countsIn(usage, facts));
+  return details;
 }
 
-/** The finish reasons of replies that a provider cut off or withheld, in lower case: a limit of tokens, a filter, a refusal. */
-const CUT_OFF: ReadonlySet<string> = new Set([
-  // OpenAI's formats; `max_tokens` is also that of Anthropic, Bedrock and Gemini.
-  'length',
-  'max_tokens',
-  'max_output_tokens',
-  'content_filter',
-  'incomplete',
-  // Anthropic and Bedrock.
-  'model_context_window_exceeded',
-  'refusal',
-  'content_filtered',
-  'guardrail_intervened',
-  // Gemini.
-  'safety',
-  'recitation',
-  'blocklist',
-  'prohibited_content',
-  'spii',
-]);
+export function endingOf(finishReason: string | undefined, { finishReasons }: ReplyFacts): Ending | undefined {
+  return finishReason === undefined ? undefined : (finishReasons[finishReason.toLowerCase()] ?? 'whole');
+}
 
-/** True unless the provider states that the model did not say all that it wanted to. */
-export function isComplete({ finishReason }: ModelReply): boolean {
-  return finishReason === undefined || !CUT_OFF.has(finishReason.toLowerCase());
+type KnownReply = { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] };
+
+function addCounts(details: KnownReply, counts: Counts): void {
+  if (counts.input_tokens !== undefined) details.inputTokens = counts.input_tokens;
+  if (counts.output_tokens !== undefined) details.outputTokens = counts.output_tokens;
+  const tokens = knownTokens({
+    cachedInputTokens: counts.cached_input_tokens,
+    cacheWrittenInputTokens: counts.cache_written_input_tokens,
+    reasoningTokens: counts.reasoning_tokens,
+    audioInputTokens: counts.audio_input_tokens,
+    audioOutputTokens: counts.audio_output_tokens,
+  });
+  if (tokens !== undefined) details.tokenDetails = tokens;
 }
 
 const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [
@@ -179,7 +222,7 @@ type PossibleTokens = { readonly [Key in keyof TokenDetails]?: number | undefine
 type TokenCounts = { -readonly [Key in keyof TokenDetails]: number };
 
 /** The counts that are known; undefined if none is, which takes no loop. */
-export function knownTokens(possible: PossibleTokens): TokenDetails | undefined {
+function knownTokens(possible: PossibleTokens): TokenDetails | undefined {
   const { cachedInputTokens, cacheWrittenInputTokens, reasoningTokens, audioInputTokens, audioOutputTokens } = possible;
   const any = cachedInputTokens ?? cacheWrittenInputTokens ?? reasoningTokens ?? audioInputTokens ?? audioOutputTokens;
   if (any === undefined) return undefined;
@@ -205,6 +248,8 @@ export function malformed(message: string): UpstreamFailure {
 export function onlyAnswer(reply: WireObject, key: string): Result<unknown, UpstreamFailure> {
   const answers = listAt(reply, key);
   if (answers === undefined) return err(malformed(`answered without "${key}"`));
+  // Nothing is wrong with the request: another one can be answered.
+  if (answers.length === 0) return err({ kind: 'reported', message: `no ${key} in the reply`, retryable: true });
   return answers.length === 1 ? ok(answers[0]) : err(malformed(`answered ${answers.length} ${key} instead of one`));
 }
 

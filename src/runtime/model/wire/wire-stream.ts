@@ -2,6 +2,9 @@ import { isJsonObject, parseJson } from '../../../base/json.ts';
 import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
   addDetails,
+  addUsage,
+  endingOf,
+  failedEnd,
   BETWEEN_PARTS,
   malformed,
   replyDetails,
@@ -12,6 +15,7 @@ import {
   type KnownDetails,
   type ReplyDetails,
   type ReplyFormat,
+  type WireObject,
 } from './reply-format.ts';
 
 /**
@@ -31,6 +35,8 @@ export class WireStream {
   #sawReasoning = false;
   #reasoningPart: EventReading['reasoningPart'];
   readonly #known: KnownDetails = {};
+  /** The parts whose text is no answer. */
+  readonly #asides = new Set<number>();
   /** Set when the provider reported a failure, or when an event cannot be read. */
   fault: UpstreamFailure | undefined;
   /** The provider announced the end. */
@@ -97,31 +103,45 @@ export class WireStream {
     this.fault = tooLargeToParse(data, 'an event');
     if (this.fault !== undefined) return;
     const event = parseJson(data);
+    // DashScope writes it between chunks.
+    if (event === null) return;
     if (!isJsonObject(event)) {
       this.fault = malformed(`sent an event that is not a JSON object: ${JSON.stringify(data.slice(0, 200))}`);
       return;
     }
     const error = event['error'] ?? undefined;
-    if (error === undefined) this.#take(this.#format.readEvent(event, this.#known), data);
+    if (error === undefined) this.#take(event, data);
     else this.fault = reportedError(error);
   }
 
-  #take(read: EventReading, data: string): void {
+  #take(event: WireObject, data: string): void {
+    const read = this.#withoutAside(this.#format.readEvent(event, this.#known));
     this.fault = read.fault;
     this.done = read.done === true;
     addDetails(this.#known, read);
+    const { finishReason } = this.#known;
+    if (endingOf(finishReason, this.#format.facts) === 'failed') this.fault ??= failedEnd(finishReason);
+    const hasUsage = addUsage(this.#known, this.#format, event);
     const delta = this.#tool === undefined ? (read.text ?? '') : this.#tool.take(read, this.complete);
     this.#deltas.push(delta);
     if (this.#wantsReasoning && hasReasoning(read)) this.#addReasoning(read);
-    if (delta !== '' && this.#plainText(read) === delta) this.#hole.learn(data, delta);
+    if (delta !== '' && !hasUsage && this.#plainText(read) === delta) this.#hole.learn(data, delta);
+  }
+
+  /** The text of a comment counts as reasoning. */
+  #withoutAside(read: EventReading): EventReading {
+    const { asidePart, part = -1, text } = read;
+    if (asidePart !== undefined) this.#asides.add(asidePart);
+    if (!this.#asides.has(part)) return read;
+    return { ...read, text: undefined, reasoning: text, reasoningPart: part };
   }
 
   /** The part of the reply in an event that contains nothing else; undefined for every other event. */
   #plainText(read: EventReading): string | undefined {
-    const { finishReason, refusal, inputTokens, outputTokens, tokenDetails, fault, done } = read;
-    const other = finishReason ?? refusal ?? inputTokens ?? outputTokens ?? tokenDetails ?? fault ?? done;
+    const { finishReason, refusal, blocked, tool, fault, done } = read;
+    const other = finishReason ?? refusal ?? blocked ?? tool ?? fault ?? done;
     if (other !== undefined || hasReasoning(read)) return undefined;
-    return this.#tool === undefined ? read.text : read.toolInput;
+    return this.#tool === undefined ? read.text : this.#tool.inputOf(read);
   }
 
   #addReasoning({ reasoning = '', reasoningPart }: EventReading): void {
@@ -145,20 +165,28 @@ const MAX_HELD = 16_384;
 /** The streamed reply of a model that has to call a tool: the input of the first call, or the text if it calls none. */
 class ToolReply {
   #held = '';
-  /** Not all providers can limit a model to one call. */
-  #calls = 0;
+  /** The part with the first call, -1 if the provider does not number its parts. Not all can limit a model to one call. */
+  #part: number | undefined;
   #hasInput = false;
   #passes = false;
 
   /** Returns the part of the reply in an event. `complete`: it has the finish reason; some gateways send nothing after it. */
-  take({ text = '', callsTool, toolInput }: EventReading, complete: boolean): string {
-    if (callsTool === true) this.#calls += 1;
-    if (toolInput !== undefined) return this.#input(toolInput);
-    return complete ? this.#text(text) + this.#end() : this.#text(text);
+  take(read: EventReading, complete: boolean): string {
+    const { text = '', tool, part = -1 } = read;
+    if (tool !== undefined) this.#part ??= part;
+    const input = this.inputOf(read) ?? '';
+    this.#hasInput ||= input !== '';
+    const taken = input === '' ? this.#text(text) : input;
+    return complete ? taken + this.#end() : taken;
+  }
+
+  /** The input of the first call in an event; undefined if there is none. */
+  inputOf({ toolInput, part = -1 }: EventReading): string | undefined {
+    return part === this.#part ? toolInput : undefined;
   }
 
   #text(delta: string): string {
-    if (this.#calls > 0) return '';
+    if (this.#part !== undefined) return '';
     if (this.#passes) return delta;
     this.#held += delta;
     if (this.#held.length <= MAX_HELD) return '';
@@ -166,17 +194,10 @@ class ToolReply {
     return this.#held;
   }
 
-  #input(delta: string): string {
-    if (this.#calls > 1) return '';
-    this.#calls = 1;
-    this.#hasInput ||= delta !== '';
-    return delta;
-  }
-
   /** Returns what remains at the end, once: a tool without members has no input in streams. */
   #end(): string {
-    const held = this.#calls > 0 ? '{}' : this.#held;
-    const isRead = this.#calls > 0 ? this.#hasInput : this.#passes;
+    const held = this.#part === undefined ? this.#held : '{}';
+    const isRead = this.#part === undefined ? this.#passes : this.#hasInput;
     this.#hasInput = true;
     this.#passes = true;
     return isRead ? '' : held;

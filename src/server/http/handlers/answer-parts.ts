@@ -51,9 +51,10 @@ const META: Readonly<Record<MetaPart, (report: CallReport, totalMs: number) => u
     audio_input_tokens: usage.audioInputTokens,
     audio_output_tokens: usage.audioOutputTokens,
   }),
-  client: ({ client, model }) => ({
+  client: ({ client, model, finishReason }) => ({
     name: client === undefined ? undefined : shortName(client),
     model: model === undefined ? undefined : shortName(model),
+    finish_reason: finishReason === undefined ? undefined : shortName(finishReason),
   }),
   attempts: ({ attempts }) => attempts.map(attemptFields),
   raw: ({ rawReply }) => rawReply,

@@ -44,6 +44,7 @@ const KEPT_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'validation_failure',
   'finish_reason_error',
   'refusal',
+  'content_filtered',
   'prompt_error',
 ] satisfies readonly ErrorCode[]);
 

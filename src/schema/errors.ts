@@ -288,9 +288,10 @@ export const ERRORS = {
   },
   client_error: {
     status: 502,
-    meaning: 'The provider could not be reached, or it returned an error.',
+    meaning:
+      'The provider could not be reached, or it returned an error. The header `retry-after` has the wait that the provider asked for, if any.',
     fields: ['client', 'upstream_status', 'attempts'],
-    headers: [],
+    headers: ['retry-after'],
     example: {
       message: 'The client "Fast" answered 429: Rate limit reached',
       client: 'Fast',

@@ -83,6 +83,8 @@ export interface ClientFailure {
   readonly message: string;
   readonly client: string;
   readonly upstreamStatus?: number;
+  /** The wait that the provider asked for. */
+  readonly retryAfterSeconds?: number;
   readonly attempts: readonly Attempt[];
 }
 

@@ -1,5 +1,4 @@
 import type { AttemptEnd } from '../../base/call-observer.ts';
-import { parseJson } from '../../base/json.ts';
 import type { Result } from '../../base/result.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { ClientFailure, Failure } from '../../schema/failure.ts';
@@ -7,7 +6,7 @@ import type { InvalidReply } from '../../schema/message.ts';
 import { DEFAULT_COOL_DOWN_MS } from '../../schema/providers/common-options.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { UpstreamFailure } from './http/origin-pool.ts';
-import { errorBodyText } from './wire/reply-format.ts';
+import { readErrorBody } from './wire/reply-format.ts';
 
 /** A failed attempt at one client, or a failed list of attempts: the failure for the caller and the facts for a retry policy. */
 export interface AttemptFailure {
@@ -86,10 +85,13 @@ function statusFailure(
   { status, body, retryAfterMs }: Extract<UpstreamFailure, { kind: 'status' }>,
   redactor: Redactor,
 ): AttemptFailure {
-  const text = quotable(errorBodyText(body, parseJson(body)), redactor);
+  const stated = readErrorBody(body);
+  const text = quotable(stated.text, redactor);
   const failure = clientFailure(client, `answered ${status}${text === '' ? '' : `: ${text}`}`, status);
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  return { failure, retry: 'status', upstreamStatus: status, ...wait };
+  const waitMs = retryAfterMs ?? stated.retryAfterMs;
+  if (waitMs === undefined) return { failure, retry: 'status', upstreamStatus: status };
+  const waiting = { ...failure, retryAfterSeconds: waitMs / 1000 };
+  return { failure: waiting, retry: 'status', upstreamStatus: status, retryAfterMs: waitMs };
 }
 
 /** The length at which upstream text in an error is cut: enough for any message, too little to flood a log. */

@@ -35,12 +35,12 @@ const MAX_RAW_OUTPUT = 65_536;
 
 /** The answer to a failure. Pass the report only where callers are allowed to see prompts. */
 export function problemOf(failure: Failure, exposed?: CallReport): Problem {
-  const headers = 'retryAfterSeconds' in failure ? retryAfter(failure.retryAfterSeconds) : NO_HEADERS;
-  return problem(failure.code, failure.message, failureFields(failure, exposed), headers);
+  const seconds = 'retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined;
+  return problem(failure.code, failure.message, failureFields(failure, exposed), retryAfter(seconds));
 }
 
-function retryAfter(seconds: number): HeaderList {
-  return [['retry-after', String(Math.max(1, Math.ceil(seconds)))]];
+function retryAfter(seconds: number | undefined): HeaderList {
+  return seconds === undefined ? NO_HEADERS : [['retry-after', String(Math.max(1, Math.ceil(seconds)))]];
 }
 
 function failureFields(failure: Failure, exposed: CallReport | undefined): Readonly<Record<string, unknown>> {

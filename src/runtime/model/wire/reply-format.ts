@@ -1,4 +1,4 @@
-import { countAt, isJsonObject, listAt, parseJson, stringAt } from '../../../base/json.ts';
+import { countAt, isJsonObject, listAt, objectAt, parseJson, stringAt } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import { excessOfJson, rawValueAt } from '../../../base/json-text.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
@@ -267,20 +267,42 @@ const FINAL =
 export function reportedError(error: unknown): UpstreamFailure {
   const type = stringAt(error, 'type') ?? stringAt(error, 'status') ?? '';
   const code = stringAt(error, 'code') ?? countAt(error, 'code') ?? '';
-  const message = typeof error === 'string' ? error : (stringAt(error, 'message') ?? textOf(error));
+  const message = typeof error === 'string' ? error : (messageOf(error) ?? textOf(error));
   const name = type === '' ? String(code) : type;
   const retryable = !FINAL.test(`${type} ${code}`) && !isFinalStatus(code);
   return { kind: 'reported', message: name === '' ? message : `${name}: ${message}`, retryable };
 }
 
-/** The message of a provider's error body: its `error.message` or `message`, or the whole text. */
-export function errorBodyText(body: string, parsed: unknown): string {
+/** The body of a response with an error status, as far as svc uses it. */
+export interface ErrorBody {
+  /** Its `error.message` or `message`, or the whole text. */
+  readonly text: string;
+  /** The wait that Google states in the body, in milliseconds. */
+  readonly retryAfterMs?: number;
+}
+
+export function readErrorBody(body: string): ErrorBody {
+  const parsed = parseJson(body);
   // Google sends a list of one in reply to a request for a stream.
   const holder: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-  if (!isJsonObject(holder)) return body.trim();
-  const error = holder['error'];
-  if (typeof error === 'string') return error;
-  return stringAt(error, 'message') ?? stringAt(holder, 'message') ?? stringAt(holder, 'Message') ?? body.trim();
+  if (!isJsonObject(holder)) return { text: body.trim() };
+  const { error } = holder;
+  if (typeof error === 'string') return { text: error };
+  const text = messageOf(error) ?? messageOf(holder) ?? stringAt(holder, 'Message') ?? body.trim();
+  const seconds = (listAt(error, 'details') ?? [])
+    .map((detail) => /^(\d+(?:\.\d+)?)s$/u.exec(stringAt(detail, 'retryDelay') ?? '')?.[1])
+    .find((each) => each !== undefined);
+  return seconds === undefined ? { text } : { text, retryAfterMs: Math.ceil(Number(seconds) * 1000) };
+}
+
+/** The message of an error. OpenRouter adds the name of the provider behind it, and its words. */
+function messageOf(error: unknown): string | undefined {
+  const message = stringAt(error, 'message');
+  const metadata = objectAt(error, 'metadata');
+  const raw = stringAt(metadata, 'raw');
+  if (message === undefined || raw === undefined || message.includes(raw)) return message;
+  const provider = stringAt(metadata, 'provider_name');
+  return `${message} (${provider === undefined ? '' : `${provider}: `}${raw})`;
 }
 
 function textOf(error: unknown): string {

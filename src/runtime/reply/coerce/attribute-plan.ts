@@ -4,7 +4,7 @@ import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
 import type { TypedContainer } from './fast-plan.ts';
 import { addCost, FREE, nullFor, CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
+import { INEXACT, PartialValue, Plan } from './plan.ts';
 import { PARSED_PER_STEP, StepBudget, type Reading } from './step-budget.ts';
 
 /** A constraint whose expression is ready to run. */
@@ -101,17 +101,12 @@ export class AttributePlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    const value = this.#inner.cast(node, reading);
-    if (value === undefined || this.#violations(value.bare).length > 0) return undefined;
-    return this.#wrapped(value);
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const outcome = this.#inner.coerce(node, reading);
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    const outcome = this.#inner.coerce(node, reading, strict);
     if (!outcome.ok) return outcome;
     const violations = this.#violations(outcome.bare);
     if (violations.length === 0) return this.#wrapped(outcome);
+    if (strict) return INEXACT;
     if (this.#isOptional) return this.#wrapped(nullFor(violations[0]?.message ?? '', node));
     return new CoercionError(() => violations);
   }

@@ -13,7 +13,7 @@ import {
   type CoercedValue,
   type CoercionOutcome,
 } from './outcome.ts';
-import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
   asUnwrapped,
@@ -78,19 +78,20 @@ export class ClassPlan extends Plan {
 
   // --- values of the type --------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'object' || node instanceof HeadedNode) return undefined;
+  /** Without concessions, only fields that may be null can be missing. */
+  #exact(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (node.kind !== 'object' || node instanceof HeadedNode) return INEXACT;
     const { all, shown } = this.#fields;
     const values = this.#fields.assign(node, reading);
-    if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return undefined;
+    if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return INEXACT;
     let writer: ValueWriter | undefined;
     reading.spend(shown.length);
     for (const position of shown) {
       const field = all[position];
-      if (field === undefined) return undefined;
+      if (field === undefined) return INEXACT;
       const item = values.at(position);
-      const value = item === undefined ? nullFallback(field.plan) : field.plan.cast(item, reading);
-      if (value === undefined) return undefined;
+      const value = item === undefined ? nullFallback(field.plan) : field.plan.coerce(item, reading, true);
+      if (!value.ok) return INEXACT;
       writer ??= new ValueWriter(reading, node);
       addField(writer, field, value);
     }
@@ -99,7 +100,8 @@ export class ClassPlan extends Plan {
 
   // --- other values --------------------------------------------------------------------------------------------------
 
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (strict) return this.#exact(node, reading);
     if (node.kind === 'object') return this.#fromObject(node, reading);
     if (node.kind === 'list') return this.#fromList(node, reading);
     return coerceNested(this, node, reading) ?? this.#implied(node, reading) ?? this.#fromScalar(node, reading);
@@ -261,7 +263,7 @@ export class ClassPlan extends Plan {
       if (item === undefined || isCommentaryKey(key) || isNothing(item)) continue;
       const index = missing.findIndex((position) => {
         const plan = all[position]?.plan;
-        return plan !== undefined && (plan.hasField(key) || plan.cast(item, reading) !== undefined);
+        return plan !== undefined && (plan.hasField(key) || plan.coerce(item, reading, true).ok);
       });
       const [position = -1] = index < 0 ? [] : missing.splice(index, 1);
       const field = all[position];
@@ -297,10 +299,10 @@ function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
   return fallback;
 }
 
-/** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */
-function nullFallback(plan: Plan): CoercedValue | undefined {
+/** Returns null for a missing field that may be null. */
+function nullFallback(plan: Plan): CoercionOutcome {
   const fallback = plan.fallback();
-  return fallback?.bare === 'null' ? fallback : undefined;
+  return fallback?.bare === 'null' ? fallback : INEXACT;
 }
 
 // --- partials ----------------------------------------------------------------------------------------------------------

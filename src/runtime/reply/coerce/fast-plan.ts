@@ -8,7 +8,7 @@ import { MAX_FLAGS, type Flag } from './outcome.ts';
  * leaves the reply to the tolerant parser, as all of these methods do unless a plan overrides them.
  */
 export abstract class FastPlan {
-  /** Returns the JSON text of a scalar, given as JSON, if `cast` accepts it without flags. */
+  /** Returns the JSON text of a scalar, given as JSON, if `coerce` accepts it strictly and without flags. */
   exact(_source: string): string | undefined {
     return undefined;
   }

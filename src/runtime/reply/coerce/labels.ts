@@ -5,6 +5,7 @@ import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, mismatch } from './coercion-error.ts';
 import { foldAccents, foldCase, foldPunctuation, foldWords, withoutDecoration } from './folding.ts';
 import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome } from './outcome.ts';
+import { INEXACT } from './plan.ts';
 import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
@@ -267,16 +268,12 @@ export class LabelPlan extends DonePlan {
     return this.#matcher.exact(source.slice(1, -1));
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     // A label can be spelled like a word for null.
-    if (node.kind !== 'string' && !(node.kind === 'null' && node.text !== 'null')) return undefined;
-    const json = this.#matcher.exact(node.text);
-    return json === undefined ? undefined : asWritten(json, node);
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const exact = this.cast(node, reading);
-    if (exact !== undefined) return exact;
+    const isString = node.kind === 'string' || (node.kind === 'null' && node.text !== 'null');
+    const exact = isString ? this.#matcher.exact(node.text) : undefined;
+    if (exact !== undefined) return asWritten(exact, node);
+    if (strict) return INEXACT;
     // `None` can be a value in another letter case.
     const isNull = node.kind === 'null' && (node.text === 'null' || this.#matcher.whole(node.text).kind === 'none');
     if (isNull) return coercionError(`expected ${this.name}, got null`);

@@ -23,7 +23,7 @@ import {
   ValueWriter,
   type CoercionOutcome,
 } from './outcome.ts';
-import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import { coerceNested, unwrap, type WrappedType } from './wrappers.ts';
 
@@ -58,21 +58,11 @@ export class ListPlan extends Plan {
     return MISSING;
   }
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'list' || isStripped(node) || node instanceof RecordsNode) return undefined;
-    const element = this.#element();
-    const writer = new ValueWriter(reading, node);
-    const { items } = node;
-    for (let index = 0; index < items.length; index += 1) {
-      const item = items[index];
-      const value = item === undefined ? undefined : element.cast(item, reading);
-      if (value === undefined) return undefined;
-      addItem(writer, value, index);
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (strict) {
+      const isExact = node.kind === 'list' && !isStripped(node) && !(node instanceof RecordsNode);
+      return isExact ? this.#fromItems(node, reading, true) : INEXACT;
     }
-    return writer.finish('[', ']');
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
     // Lines are records if each record matches the type of the elements.
     const records = node instanceof RecordsNode ? this.#fromItems(node.records, reading) : undefined;
     if (records !== undefined && isPlain(records) && !this.#element().takesText) return records;
@@ -100,7 +90,7 @@ export class ListPlan extends Plan {
     return inner?.with({ flags: [{ flag: 'unwrapped-list', path: '' }, ...inner.flags.slice(1)] });
   }
 
-  #fromItems(node: ReplyNode, reading: Reading): CoercionOutcome {
+  #fromItems(node: ReplyNode, reading: Reading, strict = false): CoercionOutcome {
     const element = this.#element();
     const writer = new ValueWriter(reading, node);
     const errors: CoercionError[] = [];
@@ -108,12 +98,13 @@ export class ListPlan extends Plan {
     let kind: CoercedValue['kind'] = 'value';
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
-      if (item === undefined || this.#addEach(writer, item, index, reading)) continue;
-      const outcome = element.coerce(item, reading);
+      if (item === undefined || (!strict && this.#addEach(writer, item, index, reading))) continue;
+      const outcome = element.coerce(item, reading, strict);
       if (outcome.ok) {
         addItem(writer, outcome, index);
         if (outcome.kind === 'display') kind = 'display';
-      } else {
+      } else if (strict) return INEXACT;
+      else {
         writer.lose(DROPPED, 'dropped-item', index, outcome);
         if (errors.length < MAX_ERRORS) errors.push(memberError(`[${index}]`, outcome));
       }

@@ -14,7 +14,7 @@ import { TypedMap } from './fast-plan.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
 import { GrowingMembers } from './members.ts';
 import { CoercedValue, DROPPED, emptyForNothing, GUESS, ValueWriter, type CoercionOutcome } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
+import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
   asOneOf,
@@ -83,21 +83,8 @@ export class MapPlan extends Plan {
     return kind === 'object';
   }
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'object' || isStripped(node)) return undefined;
-    const writer = new ValueWriter(reading, node);
-    const entries = { writer, seen: new Map<string, string>() };
-    for (const [index, item] of node.items.entries()) {
-      const key = node.keys[index] ?? '';
-      const json = this.exactKey(key);
-      const value = json === undefined ? undefined : this.value.cast(item, reading);
-      if (json === undefined || value === undefined) return undefined;
-      addEntry(entries, { key, json, value });
-    }
-    return writer.finish('{', '}', true);
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (strict) return node.kind === 'object' ? this.#fromEntries(node, reading, true) : INEXACT;
     if (node.kind === 'object') return this.#fromObject(node, reading);
     if (node.kind === 'list' && node.items.length > 0) return this.#fromList(node, reading);
     return coerceNested(this, node, reading) ?? (isNothing(node) ? EMPTY_FOR_NOTHING : mismatch('a map', node));
@@ -121,7 +108,7 @@ export class MapPlan extends Plan {
     return outcome.ok ? asOneOf(list, outcome, GUESS.shape) : outcome;
   }
 
-  #fromEntries(node: ReplyNode, reading: Reading): CoercionOutcome {
+  #fromEntries(node: ReplyNode, reading: Reading, strict = false): CoercionOutcome {
     if (isStripped(node)) return mismatch('a map', node);
     const writer = new ValueWriter(reading, node);
     const entries = { writer, seen: new Map<string, string>() };
@@ -129,20 +116,28 @@ export class MapPlan extends Plan {
     const exact = this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
+      if (strict && this.exactKey(key) === undefined) return INEXACT;
       // Another spelling of a key that the object also has as declared.
       if (exact !== undefined && this.exactKey(key) === undefined && exact.has(this.#keyText(key) ?? '')) {
         writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
         continue;
       }
-      const outcome = this.#coerceEntry(entries, key, item, reading);
+      const outcome = this.#coerceEntry(entries, key, item, reading, strict);
+      if (strict && !outcome.ok) return INEXACT;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
     return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', true);
   }
 
-  #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading): CoercionOutcome {
+  #coerceEntry(
+    entries: Entries,
+    key: string,
+    item: ReplyNode,
+    reading: Reading,
+    strict: boolean,
+  ): CoercionOutcome {
     const match = this.#matchKey(key);
-    const outcome = match.kind === 'match' ? this.value.coerce(item, reading) : unknownKey(key);
+    const outcome = match.kind === 'match' ? this.value.coerce(item, reading, strict) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
       entries.writer.guessed += match.weight;
       for (const flag of match.flags) entries.writer.flag(flag, key);

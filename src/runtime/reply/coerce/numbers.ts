@@ -5,6 +5,7 @@ import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome, type Flag } from './outcome.ts';
+import { INEXACT } from './plan.ts';
 import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
@@ -16,8 +17,9 @@ abstract class NumberPlan extends DonePlan {
     return !quoted && BEGUN.test(text);
   }
 
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    if (node.kind === 'number') return this.fromNumber(node, reading);
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (node.kind === 'number') return this.fromNumber(node, strict);
+    if (strict) return INEXACT;
     if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node, reading);
     return fromComposite(this, node, reading);
   }
@@ -41,7 +43,7 @@ abstract class NumberPlan extends DonePlan {
 
   /** True if the type has decimals. */
   protected abstract readonly decimals: boolean;
-  protected abstract fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome;
+  protected abstract fromNumber(node: ReplyNode, strict: boolean): CoercionOutcome;
   /** Returns the JSON text of a number, given as JSON; undefined if the type cannot hold it. */
   protected abstract format(number: string): string | undefined;
 }
@@ -59,16 +61,13 @@ export class IntPlan extends NumberPlan {
     return isJsonNumber(source) && isInteger(source) && isExact(source) ? integerText(source) : undefined;
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    const text = node.kind === 'number' ? numberText(node) : '';
-    if (text === '' || !isInteger(text)) return undefined;
-    if (isExact(text)) return asWritten(integerText(text), node);
-    return isLong(text) ? new CoercedValue(text, { flags: intFlags(text) }) : undefined;
-  }
-
-  protected fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected fromNumber(node: ReplyNode, strict: boolean): CoercionOutcome {
     const text = numberText(node);
-    if (isInteger(text)) return this.cast(node, reading) ?? tooLarge('int', node);
+    if (isInteger(text)) {
+      if (isExact(text)) return asWritten(integerText(text), node);
+      return isLong(text) ? new CoercedValue(text, { flags: intFlags(text) }) : tooLarge('int', node);
+    }
+    if (strict) return INEXACT;
     const json = integerOf(Number(text));
     if (json === undefined) return tooLarge('int', node);
     if (Number.isInteger(Number(text))) return new CoercedValue(json);
@@ -105,13 +104,9 @@ export class FloatPlan extends NumberPlan {
     return this.format(source);
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    const json = node.kind === 'number' ? this.format(numberText(node)) : undefined;
-    return json === undefined ? undefined : asWritten(json, node);
-  }
-
-  protected fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome {
-    return this.cast(node, reading) ?? tooLarge('float', node);
+  protected fromNumber(node: ReplyNode): CoercionOutcome {
+    const json = this.format(numberText(node));
+    return json === undefined ? tooLarge('float', node) : asWritten(json, node);
   }
 
   protected format(number: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
+import { coercionError } from './coercion-error.ts';
 import { FastPlan } from './fast-plan.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
 import { StepBudget, type Reading } from './step-budget.ts';
@@ -24,43 +25,24 @@ export abstract class Plan extends FastPlan {
   // --- whole values --------------------------------------------------------------------------------------------------
 
   /**
-   * Returns the value if it already has the type, with no concessions beyond those that every JSON reader makes. The node
-   * has to be complete, or the last of its reply, because it keeps the result.
+   * Coerces the value with every concession that the rules allow. `strict`: only with those that every JSON reader makes.
+   * The node has to be complete, or the last of its reply, because it keeps the result.
    */
-  cast(node: ReplyNode, reading: Reading = StepBudget.reading): CoercedValue | undefined {
-    if (!node.isScalar && !this.startsWith(node.kind)) return undefined;
+  coerce(node: ReplyNode, reading: Reading = StepBudget.reading, strict = false): CoercionOutcome {
+    if (strict && !node.isScalar && !this.startsWith(node.kind)) return INEXACT;
     reading.enter();
     const wraps = reading.wrapsAround(node);
-    const isKept = wraps > 0 || (this.isShared && !node.isShallow);
-    const value = isKept ? this.#keptCast(node, reading, wraps) : this.castOnce(node, reading);
-    reading.leave();
-    return value;
-  }
-
-  /** Coerces the value with every concession that the rules allow. The node is as for `cast`. */
-  coerce(node: ReplyNode, reading: Reading = StepBudget.reading): CoercionOutcome {
-    reading.enter();
-    const wraps = reading.wrapsAround(node);
-    const isKept = wraps > 0 || !node.isShallow;
-    const outcome = isKept ? this.#keptOutcome(node, reading, wraps) : this.coerceOnce(node, reading);
+    const isKept = wraps > 0 || ((this.isShared || !strict) && !node.isShallow);
+    const outcome = isKept ? this.#kept(node, reading, wraps, strict) : this.coerceOnce(node, reading, strict);
     reading.leave();
     return outcome;
   }
 
-  #keptCast(node: ReplyNode, reading: Reading, wraps: number): CoercedValue | undefined {
-    const known = node.recall(this, 2 * wraps);
-    if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
-    const value = this.castOnce(node, reading);
-    reading.spend(STEPS_TO_STORE);
-    node.store(this, value ?? NOT_CAST, 2 * wraps);
-    return value;
-  }
-
-  #keptOutcome(node: ReplyNode, reading: Reading, wraps: number): CoercionOutcome {
-    const kind = 2 * wraps + 1;
+  #kept(node: ReplyNode, reading: Reading, wraps: number, strict: boolean): CoercionOutcome {
+    const kind = 2 * wraps + Number(!strict);
     const known = node.recall(this, kind);
     if (known !== undefined) return known as CoercionOutcome;
-    const outcome = this.coerceOnce(node, reading);
+    const outcome = this.coerceOnce(node, reading, strict);
     // Only one place coerces a value that matches as it is; several can reach one that does not.
     if (!this.isShared && wraps === 0 && outcome.ok && outcome.cost.guessed === 0) return outcome;
     reading.spend(STEPS_TO_STORE);
@@ -68,11 +50,8 @@ export abstract class Plan extends FastPlan {
     return outcome;
   }
 
-  /** Implements `cast` for a node without a stored result. */
-  protected abstract castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined;
-
   /** Implements `coerce` for a node without a stored result. */
-  protected abstract coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome;
+  protected abstract coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome;
 
   /** True if the value has the wrapper of `@check` or `@stream.with_state` around it. */
   get isWrapped(): boolean {
@@ -140,8 +119,8 @@ export abstract class Plan extends FastPlan {
 /** The steps that a stored result takes: it occupies about 200 bytes until the reply has been coerced. */
 const STEPS_TO_STORE = 6;
 
-/** The result of a cast that failed. */
-const NOT_CAST = {};
+/** The error of a value that matches only with concessions, if at all. */
+export const INEXACT = coercionError('the value does not match exactly');
 
 // --- partials ----------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
 import { withoutDecoration } from './folding.ts';
 import { asWritten, CoercedValue, GUESS, guessOf, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
+import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import { asOneOf, isAnswerKey, isDescriptionKey, isOtherKey, isSchema } from './wrappers.ts';
 
@@ -37,14 +37,10 @@ export class StringPlan extends Plan {
     return this.doneOnly ? undefined : json;
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'string') return undefined;
-    return asWritten(quoteText(node), node, 'text');
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    if (node.kind === 'string' || (node.kind === 'null' && !isNullWord(node.text)))
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (node.kind === 'string' || (!strict && node.kind === 'null' && !isNullWord(node.text)))
       return asWritten(quoteText(node), node, 'text');
+    if (strict) return INEXACT;
     if (node.kind === 'null') return coercionError('expected a string, got null');
     return node.isScalar ? display(node, reading) : this.#fromComposite(node, reading);
   }
@@ -116,17 +112,11 @@ export class BoolPlan extends DonePlan {
   }
 
   /** Python's spelling is a bool as well, if a list or object contains it without quotes. */
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     if (node.kind === 'boolean') return asWritten(node.text, node);
     const isBare = node.kind === 'string' && (node.repairs & REPAIR.unquotedValue) !== 0;
-    return isBare && (node.text === 'True' || node.text === 'False')
-      ? asWritten(node.text.toLowerCase(), node)
-      : undefined;
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const exact = this.cast(node, reading);
-    if (exact !== undefined) return exact;
+    if (isBare && (node.text === 'True' || node.text === 'False')) return asWritten(node.text.toLowerCase(), node);
+    if (strict) return INEXACT;
     if (node.kind === 'number') return this.#fromNumber(node);
     if (node.kind !== 'string') return fromComposite(this, node, reading);
     reading.spend(node.text.length);
@@ -184,12 +174,9 @@ export class NullPlan extends DonePlan {
     return source === 'null' ? source : undefined;
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    return node.kind === 'null' ? asWritten('null', node) : undefined;
-  }
-
-  protected coerceOnce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, _reading: Reading, strict: boolean): CoercionOutcome {
     if (node.kind === 'null') return asWritten('null', node);
+    if (strict) return INEXACT;
     return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(mismatch('null', node).reason, node);
   }
 
@@ -219,17 +206,12 @@ export class LiteralPlan extends DonePlan {
     return this.#inner.mayBecome(text, quoted);
   }
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    const value = this.#inner.cast(node, reading);
-    return value?.json === this.name ? value : undefined;
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     if (!node.isScalar) {
       const isAnswer = answerIn(node)?.isScalar === true;
       return isAnswer ? fromComposite(this, node, reading) : mismatch(this.name, node);
     }
-    const outcome = this.#inner.coerce(node, reading);
+    const outcome = this.#inner.coerce(node, reading, strict);
     return outcome.ok && outcome.json === this.name ? outcome : mismatch(this.name, node);
   }
 }
@@ -241,10 +223,6 @@ export class MediaPlan extends Plan {
   constructor(name: string) {
     super();
     this.name = name;
-  }
-
-  protected castOnce(): undefined {
-    return undefined;
   }
 
   protected coerceOnce(): CoercionOutcome {
@@ -273,7 +251,7 @@ export function fromComposite(plan: Plan, node: ReplyNode, reading: Reading): Co
   // `{"name": "RED", "confidence": 0.8}`: only descriptions, one of which is a name.
   const members = others.length > 0 ? others : membersWith((key) => NAMES.has(key.toLowerCase()));
   if (members.length > MAX_MEMBERS) return mismatch(plan.name, node);
-  const exact = members.flatMap((member) => plan.cast(member, reading) ?? []);
+  const exact = coercedBy(plan, members, reading, true);
   const value = onlyValue(plan, node, exact.length > 0 ? exact : coercedBy(plan, members, reading));
   return value.ok ? value.guessed(GUESS.composite, 'unwrapped') : value;
 }
@@ -283,9 +261,9 @@ function fromList(plan: Plan, list: ReplyNode, reading: Reading): CoercionOutcom
   return value.ok ? asOneOf(list, value, list.items.length > 1 ? GUESS.part : GUESS.composite) : value;
 }
 
-function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading): readonly CoercedValue[] {
+function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading, strict = false): readonly CoercedValue[] {
   return nodes.flatMap((node) => {
-    const outcome = plan.coerce(node, reading);
+    const outcome = plan.coerce(node, reading, strict);
     return outcome.ok ? outcome : [];
   });
 }

@@ -29,61 +29,54 @@ const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim(
 /** The characters of a key that are folded in one step. */
 const FOLDED_PER_STEP = 2;
 
-/** The position of a spelling that two fields have in common: it belongs to neither. */
-const SHARED = -1;
-/** The index of a value that is not a member of the object. */
-const NO_INDEX = -1;
+/** The position of a key that belongs to no field, or of a spelling that two fields have in common. */
+const NONE = -1;
 
 /** The fields of a class, and their positions by key. */
 export class ClassFields {
   readonly all: readonly FieldPlan[];
   /** The positions of the fields that results show, in declared order. */
   readonly shown: readonly number[];
+  /** The positions by key: as declared, then folded by each of FOLDS. */
   readonly #exact: ReadonlyMap<string, number>;
-  /** The positions by the folded spellings of the keys, for each of FOLDS. */
   readonly #folded: readonly ReadonlyMap<string, number>[];
 
   constructor(fields: readonly FieldPlan[]) {
     this.all = fields;
     this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
-    this.#exact = positionsBy(fields, (key) => key, 'first');
-    this.#folded = FOLDS.map((fold) => positionsBy(fields, fold, 'none'));
+    this.#exact = positionsBy(fields, (key) => key, false);
+    this.#folded = FOLDS.map((fold) => positionsBy(fields, fold, true));
   }
 
   /** Returns the position of the field with the key, or -1. */
   positionOf(key: string): number {
-    return this.#exact.get(key) ?? this.#foldedPosition(key);
+    const exact = this.#exact.get(key);
+    if (exact !== undefined) return exact;
+    const fold = this.#foldOf(key);
+    return this.#folded[fold]?.get(FOLDS[fold]?.(key) ?? '') ?? NONE;
   }
 
-  #foldedPosition(key: string): number {
-    for (const [at, fold] of FOLDS.entries()) {
-      const position = this.#folded[at]?.get(fold(key));
-      if (position !== undefined) return position;
-    }
-    return -1;
+  /** Returns the first of FOLDS by which the key is that of a field, or -1. */
+  #foldOf(key: string): number {
+    return FOLDS.findIndex((fold, at) => this.#folded[at]?.has(fold(key)) === true);
   }
 
   /** True if one key of a field is closer to the declared spelling than another key of the same field. */
   isCloser(key: string, other: string): boolean {
-    return this.#distanceOf(key) < this.#distanceOf(other);
-  }
-
-  #distanceOf(key: string): number {
-    return this.#exact.has(key) ? -1 : FOLDS.findIndex((fold, at) => this.#folded[at]?.has(fold(key)) === true);
+    return !this.#exact.has(other) && (this.#exact.has(key) || this.#foldOf(key) < this.#foldOf(other));
   }
 
   /** Assigns the members of an object to the fields. */
   assign(node: ReplyNode, reading: Reading): FieldValues {
-    if (node.items.length === 0) return NO_FIELD_VALUES;
     const values = new FieldValues();
-    for (let at = 0; at < node.items.length; at += 1) {
+    for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
-      const exact = this.#exact.get(key);
-      reading.spend(exact === undefined ? FOLDS.length + key.length / FOLDED_PER_STEP : 1);
-      const position = exact ?? this.#foldedPosition(key);
+      reading.spend(this.#exact.has(key) ? 1 : FOLDS.length + key.length / FOLDED_PER_STEP);
+      const position = this.positionOf(key);
       const other = values.indexOf(position);
-      if (other === undefined || this.isCloser(key, node.keys[other] ?? '')) values.put(position, at, node.items[at]);
-      else values.addDuplicate();
+      if (position < 0) values.unknown.push(at);
+      else if (other === undefined || this.isCloser(key, node.keys[other] ?? '')) values.put(position, at, item);
+      else values.repeated += 1;
     }
     return values;
   }
@@ -96,32 +89,32 @@ export class ClassFields {
     if (!(node instanceof HeadedNode) || values.known === 0) return undefined;
     const missing = this.shown.filter((position) => values.at(position) === undefined);
     const required = missing.filter((position) => this.all[position]?.plan.fallback() === undefined);
-    const [position = -1] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
+    const [position = NONE] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
     const item = stringNode(node.heading);
     const outcome = required.length > 1 ? undefined : this.all[position]?.plan.coerce(item, reading);
     if (outcome === undefined || !isShaped(outcome)) return undefined;
-    values.put(position, NO_INDEX, item);
+    values.put(position, NONE, item);
     return this.all[position]?.name;
   }
 }
 
 /**
  * Returns the positions of the fields by the spellings of their keys. Skipped fields come last: a key that a shown field has
- * as well belongs to the shown field. `ofShared`: the field of a spelling that several have.
+ * as well belongs to the shown field. `unique`: a spelling that several fields have belongs to none; otherwise to the first.
  */
 function positionsBy(
   fields: readonly FieldPlan[],
   fold: (key: string) => string,
-  ofShared: 'first' | 'none',
+  unique: boolean,
 ): ReadonlyMap<string, number> {
   const positions = new Map<string, number>();
   for (const skip of [false, true]) {
     for (const [index, field] of fields.entries()) {
       const spelling = fold(field.key);
-      if (field.skip !== skip || (spelling === '' && ofShared === 'none')) continue;
+      if (field.skip !== skip || (spelling === '' && unique)) continue;
       const other = positions.get(spelling);
       if (other === undefined) positions.set(spelling, index);
-      else if (ofShared === 'none' && fields[other]?.skip === skip) positions.set(spelling, SHARED);
+      else if (unique && fields[other]?.skip === skip) positions.set(spelling, NONE);
     }
   }
   return positions;
@@ -131,55 +124,28 @@ function positionsBy(
 export class FieldValues {
   /** The number of fields with a value. */
   known = 0;
-  /** The number of keys that belong to no field. */
-  unknown = 0;
-  #unknownAt: number[] | undefined = undefined;
-  #duplicates = 0;
-  #values: (ReplyNode | undefined)[] | undefined = undefined;
+  /** The number of other values of these fields. */
+  repeated = 0;
+  /** The indexes of the members that belong to no field. */
+  readonly unknown: number[] = [];
+  readonly #values: (ReplyNode | undefined)[] = [];
   /** The indexes of the values in their object. */
-  #indexes: number[] | undefined = undefined;
+  readonly #indexes: number[] = [];
 
   /** `index`: the index of the value in its object. */
-  put(position: number, index: number, value: ReplyNode | undefined): void {
-    if (position < 0) {
-      this.unknown += 1;
-      this.#unknownAt ??= [];
-      if (this.#unknownAt.length < MAX_UNKNOWN) this.#unknownAt.push(index);
-      return;
-    }
-    this.#values ??= [];
-    this.#indexes ??= [];
+  put(position: number, index: number, value: ReplyNode): void {
     if (this.#values[position] === undefined) this.known += 1;
-    else this.#duplicates += 1;
+    else this.repeated += 1;
     this.#values[position] = value;
     this.#indexes[position] = index;
   }
 
-  /** The indexes of the first keys that belong to no field. */
-  get unknownAt(): readonly number[] {
-    return this.#unknownAt ?? [];
-  }
-
-  addDuplicate(): void {
-    this.#duplicates += 1;
-  }
-
   at(position: number): ReplyNode | undefined {
-    return this.#values?.[position];
+    return this.#values[position];
   }
 
   /** Returns the index of a field's value in its object; undefined if the field has none. */
   indexOf(position: number): number | undefined {
-    return position < 0 ? undefined : this.#indexes?.[position];
-  }
-
-  /** True if some key was not assigned to a field. */
-  get hasLeftOver(): boolean {
-    return this.unknown + this.#duplicates > 0;
+    return this.#indexes[position];
   }
 }
-
-/** The most unknown keys that can be meant for a field. */
-const MAX_UNKNOWN = 24;
-
-export const NO_FIELD_VALUES = new FieldValues();

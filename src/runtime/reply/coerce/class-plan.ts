@@ -5,7 +5,6 @@ import { coercionError, memberError, memberErrors, mismatch, type CoercionError 
 import { TypedObject } from './fast-object.ts';
 import {
   addCost,
-  compareCost,
   DEFAULTED,
   GUESS,
   guessOf,
@@ -16,11 +15,9 @@ import {
 import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
-  asUnwrapped,
+  argumentsAt,
   bestMember,
   coerceNested,
-  findWrapped,
-  frameAt,
   isAnswerKey,
   isCommentaryKey,
   isDescriptionKey,
@@ -28,7 +25,7 @@ import {
   unwrap,
   type WrappedType,
 } from './wrappers.ts';
-import { ClassFields, type FieldValues, NO_FIELD_VALUES, type FieldPlan } from './class-fields.ts';
+import { ClassFields, FieldValues, type FieldPlan } from './class-fields.ts';
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {
@@ -110,11 +107,9 @@ export class ClassPlan extends Plan {
   #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (isStripped(node)) return mismatch(this.name, node);
     const values = this.#fields.assign(node, reading);
-    const framed = values.unknown === 0 ? undefined : this.#inFrame(node, reading);
+    const framed = values.unknown.length === 0 ? undefined : this.#inFrame(node, reading);
     if (framed !== undefined) return framed;
     const filled = this.#fill(node, values, reading);
-    const framedArguments = values.known === 0 ? filled : this.#ownOrFramed(node, filled, reading);
-    if (framedArguments !== filled && framedArguments.ok) return asUnwrapped(framedArguments);
     if (filled.ok || !this.#lacksField(values)) return filled;
     const inner = unwrap(this.#wrapped, node, reading);
     if (inner !== undefined || values.known > 0) return inner ?? filled;
@@ -124,23 +119,11 @@ export class ClassPlan extends Plan {
 
   /** Finds the object in a tool call or a JSON schema, even if the name of the tool or the type is itself a field. */
   #inFrame(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
-    const at = isSchema(node) ? node.keys.indexOf('properties') : frameAt(node);
+    const at = isSchema(node) ? node.keys.indexOf('properties') : argumentsAt(node);
     if (at < 0 || this.hasField(node.keys[at] ?? '')) return undefined;
     const inner = unwrap(this.#wrapped, node, reading, at);
     if (inner !== undefined) return inner;
     return isSchema(node) ? coercionError(`expected ${this.name}, got a JSON schema`) : undefined;
-  }
-
-  /**
-   * Chooses between `{"name": "save", "arguments": {…}}` as an object of the class, which has fields of these names, and as
-   * a tool call whose arguments are the object.
-   */
-  #ownOrFramed(node: ReplyNode, own: CoercionOutcome, reading: Reading): CoercionOutcome {
-    const at = frameAt(node);
-    const inner = at < 0 ? undefined : findWrapped(this.#wrapped, node, reading, at);
-    if (inner === undefined) return own;
-    const isBetter = !own.ok || !this.hasField(node.keys[at] ?? '') || compareCost(inner.cost, own.cost) < 0;
-    return isBetter ? inner : own;
   }
 
   /** True if the object has none of the keys, or lacks a required one. */
@@ -155,7 +138,7 @@ export class ClassPlan extends Plan {
     if (node.kind !== 'object' || isSchema(node)) return undefined;
     const values = this.#fields.assign(node, reading);
     if (values.known === 0) return undefined;
-    const filled = this.#ownOrFramed(node, this.#fill(node, values, reading), reading);
+    const filled = this.#fill(node, values, reading);
     return filled.ok ? filled : undefined;
   }
 
@@ -196,7 +179,7 @@ export class ClassPlan extends Plan {
 
   /** Null is an empty object, if no field is required. */
   #fromScalar(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const filled = node.kind === 'null' ? this.#fill(node, NO_FIELD_VALUES, reading) : undefined;
+    const filled = node.kind === 'null' ? this.#fill(node, new FieldValues(), reading) : undefined;
     return filled?.ok === true ? filled : mismatch(this.name, node);
   }
 
@@ -218,7 +201,7 @@ export class ClassPlan extends Plan {
     }
     if (errors !== undefined) return memberErrors(errors);
     const isEmpty = values.known === 0 && shown.length > 0;
-    if (isEmpty && values.unknown > 0)
+    if (isEmpty && values.unknown.length > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);
     const value = this.#finish(writer, node, values, reading);
     return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, guessOf(GUESS.empty)) }) : value;
@@ -237,9 +220,9 @@ export class ClassPlan extends Plan {
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
-    writer.extra += values.unknown;
-    if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
-    if (values.unknown > 0) this.#loseUnread(writer, node, values, reading);
+    writer.extra += values.unknown.length;
+    if (values.unknown.length + values.repeated > 0) this.#flagLeftOver(writer, node, values);
+    this.#loseUnread(writer, node, values, reading);
     return writer.finish('{', '}');
   }
 
@@ -257,7 +240,7 @@ export class ClassPlan extends Plan {
   #loseUnread(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): void {
     const { all, shown } = this.#fields;
     const missing = shown.filter((position) => values.at(position) === undefined).slice(0, MAX_MISSING);
-    for (const at of missing.length === 0 ? [] : values.unknownAt) {
+    for (const at of missing.length === 0 ? [] : values.unknown.slice(0, MAX_MISSING)) {
       const key = node.keys[at] ?? '';
       const item = node.items[at];
       if (item === undefined || isCommentaryKey(key) || isNothing(item)) continue;
@@ -284,7 +267,7 @@ export class ClassPlan extends Plan {
   }
 }
 
-/** The most fields without a value that are compared with unknown keys. */
+/** The most fields without a value, and the most unknown keys, that are compared with each other. */
 const MAX_MISSING = 24;
 
 function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): void {

@@ -140,9 +140,6 @@ interface EntryPlan {
   exactKey(key: string): string | undefined;
 }
 
-/** Keys of tool calls and messages, in which the tolerant parser looks for the map. */
-const FRAME_KEYS = ['"arguments"', '"parameters"', '"input"', '"content"'];
-
 /** A map in which no key occurs twice. */
 export class TypedMap extends TypedContainer {
   readonly isList = false;
@@ -173,8 +170,7 @@ export class TypedMap extends TypedContainer {
     this.#seen.add(this.#keyText);
   }
 
-  close(): string | undefined {
-    if (FRAME_KEYS.some((key) => this.#seen.has(key))) return undefined;
+  close(): string {
     return `{${this.#json.joined}}`;
   }
 

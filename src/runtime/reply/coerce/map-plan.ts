@@ -19,7 +19,6 @@ import type { Reading } from './step-budget.ts';
 import {
   asOneOf,
   coerceNested,
-  frameAt,
   isAnswerKey,
   isDescriptionKey,
   isSchema,
@@ -91,9 +90,6 @@ export class MapPlan extends Plan {
   }
 
   #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const at = frameAt(node);
-    const framed = at < 0 ? undefined : unwrap(this.#wrapped, node, reading, at);
-    if (framed !== undefined) return framed;
     const isData = !isSchema(node);
     const outcome = isData ? this.#fromEntries(node, reading) : coercionError('expected a map, got a JSON schema');
     if (isWhole(outcome) && !this.#isWrapper(node, reading)) return outcome;
@@ -166,7 +162,7 @@ export class MapPlan extends Plan {
   }
 
   #read(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    const isValue = node.kind === 'object' && !isSchema(node) && frameAt(node) < 0;
+    const isValue = node.kind === 'object' && !isSchema(node);
     const outcome = isValue ? this.#fromEntries(node, reading) : undefined;
     return outcome !== undefined && isWhole(outcome) && !this.#isWrapper(node, reading) ? outcome : undefined;
   }

@@ -1,6 +1,6 @@
 import { HeadedNode, stringNode, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { type CoercionError } from './coercion-error.ts';
-import { foldCase, foldWords } from './folding.ts';
+import { foldCase, foldWords } from './spelling.ts';
 import { isShaped } from './outcome.ts';
 import type { Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';

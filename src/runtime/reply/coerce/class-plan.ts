@@ -1,13 +1,13 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
-import { isNothing } from './nothing.ts';
+import { isNothing } from './spelling.ts';
 import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
 import { TypedObject } from './fast-object.ts';
 import {
   addCost,
   DEFAULTED,
+  FREE,
   GUESS,
-  guessOf,
   ValueWriter,
   type CoercedValue,
   type CoercionOutcome,
@@ -171,7 +171,7 @@ export class ClassPlan extends Plan {
     if (!outcome.kept || outcome.kind === 'display' || (node.kind === 'list' && outcome.kind === 'text'))
       return undefined;
     const writer = new ValueWriter(reading);
-    writer.guessed = GUESS.part;
+    writer.cost.guessed = GUESS.part;
     writer.flag('implied-key', field.name);
     addField(writer, field, outcome);
     return writer.finish('{', '}');
@@ -204,23 +204,17 @@ export class ClassPlan extends Plan {
     if (isEmpty && values.unknown.length > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);
     const value = this.#finish(writer, node, values, reading);
-    return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, guessOf(GUESS.empty)) }) : value;
+    return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, { ...FREE, guessed: GUESS.empty }) }) : value;
   }
 
   /** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
   #coerceField(field: FieldPlan, item: ReplyNode, reading: Reading): CoercionOutcome {
     const outcome = field.plan.coerce(item, reading);
-    const isRepeated = item.kind === 'object' && item.items.length === 1 && outcome.ok && outcome.kind === 'display';
-    const [inner] = isRepeated ? item.items : [];
-    // `{"summary": {"summary": "…"}}`: the model wrote the key, or the name of the class, around the object.
-    if (inner?.isScalar === true && this.#fields.all[this.#fields.positionOf(item.keys[0] ?? '')] === field) {
-      return this.#coerceField(field, inner, reading);
-    }
     return outcome.ok ? outcome : memberError(field.name, outcome);
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
-    writer.extra += values.unknown.length;
+    writer.cost.extra += values.unknown.length;
     if (values.unknown.length + values.repeated > 0) this.#flagLeftOver(writer, node, values);
     this.#loseUnread(writer, node, values, reading);
     return writer.finish('{', '}');

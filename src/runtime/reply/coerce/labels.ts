@@ -3,10 +3,10 @@ import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, mismatch } from './coercion-error.ts';
-import { foldAccents, foldCase, foldPunctuation, foldWords, withoutDecoration } from './folding.ts';
-import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome } from './outcome.ts';
+import { foldAccents, foldCase, foldPunctuation, foldWords, withoutDecoration } from './spelling.ts';
+import { ANSWER_CUE, asWritten, GUESS, guessedFrom, type CoercionOutcome } from './outcome.ts';
 import { INEXACT } from './plan.ts';
-import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
+import { DonePlan, fromComposite } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
 /** A string that represents one value of an enum, or one literal. */
@@ -109,7 +109,7 @@ export class LabelMatcher {
     const answer = answerInText(text, (part) => words.find(part, reading));
     if (answer.kind === 'none') return NONE;
     if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
-    const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];
+    const flags = answer.cued ? ['substring-match', ANSWER_CUE] : ['substring-match'];
     return { kind: 'match', json: answer.json, weight: GUESS.scalar, flags };
   }
 }
@@ -287,7 +287,6 @@ export class LabelPlan extends DonePlan {
       return coercionError(`expected ${this.name}, got a string that matches several values: ${values}`);
     }
     if (match.kind === 'none') return mismatch(this.name, node);
-    const flags = match.flags.flatMap((flag) => valueFlags(flag, node));
-    return new CoercedValue(match.json, { cost: guessOf(match.weight), flags });
+    return guessedFrom(node, match.json, match.weight, ...match.flags);
   }
 }

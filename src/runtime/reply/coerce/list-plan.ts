@@ -1,7 +1,7 @@
 import { separateScalars } from '../candidates/scan/bare-reader.ts';
 import { OPEN_BRACKET } from '../candidates/scan/characters.ts';
 import { flatten } from '../growing-text.ts';
-import { isNothing } from './nothing.ts';
+import { isNothing } from './spelling.ts';
 import {
   isStripped,
   RecordsNode,
@@ -162,7 +162,7 @@ export class ListPlan extends Plan {
     const parts = element.takesText ? bulletsIn(node) : partsOf(node);
     if (parts.length < (element.takesText ? 1 : 2)) return undefined;
     const writer = new ValueWriter(reading);
-    writer.guessed = GUESS.shape;
+    writer.cost.guessed = GUESS.shape;
     writer.flag('separated', '');
     for (const [index, part] of parts.entries()) {
       const outcome = element.coerce(part, reading);
@@ -222,7 +222,7 @@ function isWholePart(outcome: CoercionOutcome): outcome is CoercedValue {
 
 function listOfOne(single: CoercedValue, reading: Reading): CoercedValue {
   const writer = new ValueWriter(reading);
-  writer.guessed = GUESS.shape;
+  writer.cost.guessed = GUESS.shape;
   writer.flag('single-to-list', '');
   addItem(writer, single, '');
   const list = writer.finish('[', ']');

@@ -1,6 +1,6 @@
 import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
-import { isNothing } from './nothing.ts';
+import { isNothing } from './spelling.ts';
 import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import {
   coercionError,
@@ -13,7 +13,7 @@ import {
 import { TypedMap } from './fast-plan.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
 import { GrowingMembers } from './members.ts';
-import { CoercedValue, DROPPED, emptyForNothing, GUESS, ValueWriter, type CoercionOutcome } from './outcome.ts';
+import { CoercedValue, DROPPED, emptyForNothing, GUESS, MAP_EXTRA, ValueWriter, type CoercionOutcome } from './outcome.ts';
 import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
@@ -107,6 +107,7 @@ export class MapPlan extends Plan {
   #fromEntries(node: ReplyNode, reading: Reading, strict = false): CoercionOutcome {
     if (isStripped(node)) return mismatch('a map', node);
     const writer = new ValueWriter(reading, node);
+    writer.cost.extra = MAP_EXTRA;
     const entries = { writer, seen: new Map<string, string>() };
     const errors: CoercionError[] = [];
     const exact = this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
@@ -122,7 +123,7 @@ export class MapPlan extends Plan {
       if (strict && !outcome.ok) return INEXACT;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
-    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', true);
+    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
   }
 
   #coerceEntry(
@@ -135,7 +136,7 @@ export class MapPlan extends Plan {
     const match = this.#matchKey(key);
     const outcome = match.kind === 'match' ? this.value.coerce(item, reading, strict) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
-      entries.writer.guessed += match.weight;
+      entries.writer.cost.guessed += match.weight;
       for (const flag of match.flags) entries.writer.flag(flag, key);
       addEntry(entries, { key, json: match.json, value: outcome });
     } else if (!outcome.ok) entries.writer.lose(DROPPED, 'dropped-item', key, outcome);

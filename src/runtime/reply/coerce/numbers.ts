@@ -4,9 +4,9 @@ import { isJsonNumber, jsonNumberOf } from '../candidates/scan/bare-reader.ts';
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome, type Flag } from './outcome.ts';
+import { ANSWER_CUE, asWritten, CoercedValue, GUESS, guessedFrom, type CoercionOutcome } from './outcome.ts';
 import { INEXACT } from './plan.ts';
-import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
+import { DonePlan, fromComposite } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
 /** The beginning of a number. */
@@ -31,14 +31,11 @@ abstract class NumberPlan extends DonePlan {
     const json = this.format(found.text);
     if (json === undefined)
       return this.decimals || isInteger(found.text) ? tooLarge(this.name, node) : mismatch(this.name, node);
-    const flags = [...valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node), ...this.flagsOf(json)];
-    if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
-    return new CoercedValue(json, { cost: guessOf(found.exact ? GUESS.spelling : GUESS.scalar), flags });
-  }
-
-  /** Returns the flags of a number in a string. */
-  protected flagsOf(_json: string): readonly Flag[] {
-    return [];
+    const cues = found.cued ? [ANSWER_CUE] : [];
+    const value = found.exact
+      ? guessedFrom(node, json, GUESS.spelling, 'string-to-number')
+      : guessedFrom(node, json, GUESS.scalar, 'number-in-text', ...cues);
+    return this.decimals ? value : withDigits(value);
   }
 
   /** True if the type has decimals. */
@@ -65,17 +62,13 @@ export class IntPlan extends NumberPlan {
     const text = numberText(node);
     if (isInteger(text)) {
       if (isExact(text)) return asWritten(integerText(text), node);
-      return isLong(text) ? new CoercedValue(text, { flags: intFlags(text) }) : tooLarge('int', node);
+      return isLong(text) ? withDigits(new CoercedValue(text)) : tooLarge('int', node);
     }
     if (strict) return INEXACT;
     const json = integerOf(Number(text));
     if (json === undefined) return tooLarge('int', node);
     if (Number.isInteger(Number(text))) return new CoercedValue(json);
-    return new CoercedValue(json, { cost: guessOf(GUESS.spelling), flags: valueFlags('rounded', node) });
-  }
-
-  protected override flagsOf(json: string): readonly Flag[] {
-    return intFlags(json);
+    return guessedFrom(node, json, GUESS.spelling, 'rounded');
   }
 
   /** The decimals of a number in a string are not dropped. */
@@ -90,8 +83,9 @@ function tooLarge(type: string, node: ReplyNode): CoercionOutcome {
 }
 
 /** Flags an integer that is exact only as digits. */
-function intFlags(digits: string): readonly Flag[] {
-  return isExact(digits) ? [] : [{ flag: LARGE_INT, path: '', detail: digits }];
+function withDigits(value: CoercedValue): CoercedValue {
+  const { json, flags } = value;
+  return isExact(json) ? value : value.with({ flags: [...flags, { flag: LARGE_INT, path: '', detail: json }] });
 }
 
 export class FloatPlan extends NumberPlan {

@@ -1,19 +1,14 @@
 import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import { GrowingString } from '../growing-text.ts';
-import { canBecomeNull, isNullWord } from './nothing.ts';
+import { canBecomeNull, isNullWord } from './spelling.ts';
 import { quoteText, REPAIR, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
-import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { withoutDecoration } from './folding.ts';
-import { asWritten, CoercedValue, GUESS, guessOf, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
+import { coercionError, mismatch } from './coercion-error.ts';
+import { withoutDecoration } from './spelling.ts';
+import { ANSWER_CUE, asWritten, CoercedValue, GUESS, guessedFrom, nullFor, type CoercionOutcome } from './outcome.ts';
 import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import { asOneOf, isAnswerKey, isDescriptionKey, isOtherKey, isSchema } from './wrappers.ts';
-
-/** Returns one flag that describes the value as the model wrote it. */
-export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
-  return [{ flag, path: '', detail: describeValue(node) }];
-}
 
 // --- strings ---------------------------------------------------------------------------------------------------------
 
@@ -75,11 +70,8 @@ function display(node: ReplyNode, reading: Reading): CoercedValue {
   const text = displayText(node);
   reading.spend(text.length / WRITTEN_PER_STEP);
   const isComposite = !node.isScalar;
-  return new CoercedValue(JSON.stringify(text), {
-    kind: isComposite ? 'display' : 'text',
-    cost: guessOf(isComposite ? GUESS.composite : GUESS.scalar),
-    flags: valueFlags('to-string', node),
-  });
+  const value = guessedFrom(node, JSON.stringify(text), isComposite ? GUESS.composite : GUESS.scalar, 'to-string');
+  return value.with({ kind: isComposite ? 'display' : 'text' });
 }
 
 /** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
@@ -121,18 +113,16 @@ export class BoolPlan extends DonePlan {
     if (node.kind !== 'string') return fromComposite(this, node, reading);
     reading.spend(node.text.length);
     const whole = BOOLS.get(withoutDecoration(node.text.slice(0, MAX_WORD)).toLowerCase());
-    const flags = [...valueFlags('string-to-bool', node)];
-    if (whole !== undefined) return new CoercedValue(whole, { cost: guessOf(GUESS.spelling), flags });
+    if (whole !== undefined) return guessedFrom(node, whole, GUESS.spelling, 'string-to-bool');
     const answer = answerInText(node.text, boolsIn);
     if (answer.kind !== 'answer') return mismatch('bool', node);
-    if (answer.cued) flags.push({ flag: 'answer-cue', path: '' });
-    return new CoercedValue(answer.json, { cost: guessOf(GUESS.scalar), flags });
+    const cues = answer.cued ? [ANSWER_CUE] : [];
+    return guessedFrom(node, answer.json, GUESS.scalar, 'string-to-bool', ...cues);
   }
 
   #fromNumber(node: ReplyNode): CoercionOutcome {
     if (node.text !== '0' && node.text !== '1') return mismatch('bool', node);
-    const flags = valueFlags('number-to-bool', node);
-    return new CoercedValue(node.text === '1' ? 'true' : 'false', { cost: guessOf(GUESS.scalar), flags });
+    return guessedFrom(node, node.text === '1' ? 'true' : 'false', GUESS.scalar, 'number-to-bool');
   }
 }
 
@@ -160,7 +150,7 @@ function boolsIn(text: string): readonly Hit[] {
 
 /** Returns the null that another word, such as `N/A`, means. */
 export function nullWord(node: ReplyNode): CoercedValue {
-  return new CoercedValue('null', { cost: guessOf(GUESS.spelling), flags: valueFlags('null-word', node) });
+  return guessedFrom(node, 'null', GUESS.spelling, 'null-word');
 }
 
 export class NullPlan extends DonePlan {

@@ -1,5 +1,5 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
-import { isNothing, isNullWord, isWordForNothing } from './nothing.ts';
+import { isNothing, isNullWord, isWordForNothing } from './spelling.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import type { TypedContainer } from './fast-plan.ts';

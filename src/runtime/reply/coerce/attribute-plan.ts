@@ -2,7 +2,7 @@ import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
-import type { TypedContainer } from './fast-plan.ts';
+import type { TypedContainer } from './typed-containers.ts';
 import { addCost, FREE, nullFor, CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { INEXACT, PartialValue, Plan } from './plan.ts';
 import { PARSED_PER_STEP, StepBudget, type Reading } from './step-budget.ts';

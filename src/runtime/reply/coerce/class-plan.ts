@@ -2,7 +2,7 @@ import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing } from './spelling.ts';
 import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
-import { TypedObject } from './fast-object.ts';
+import { TypedObject } from './typed-containers.ts';
 import {
   addCost,
   DEFAULTED,

@@ -12,7 +12,7 @@ import {
 } from '../candidates/scan/reply-node.ts';
 import { scalarNode } from '../candidates/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
-import { TypedList } from './fast-plan.ts';
+import { TypedList } from './typed-containers.ts';
 import { GrowingMembers } from './members.ts';
 import {
   CoercedValue,

@@ -10,7 +10,7 @@ import {
   mismatch,
   type CoercionError,
 } from './coercion-error.ts';
-import { TypedMap } from './fast-plan.ts';
+import { TypedMap } from './typed-containers.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
 import { GrowingMembers } from './members.ts';
 import { CoercedValue, DROPPED, emptyForNothing, GUESS, MAP_EXTRA, ValueWriter, type CoercionOutcome } from './outcome.ts';

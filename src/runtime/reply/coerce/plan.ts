@@ -1,14 +1,14 @@
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import { coercionError } from './coercion-error.ts';
-import { FastPlan } from './fast-plan.ts';
 import type { CoercedValue, CoercionOutcome } from './outcome.ts';
+import type { TypedContainer } from './typed-containers.ts';
 import { StepBudget, type Reading } from './step-budget.ts';
 
 /**
  * The way to coerce values to one type. A plan is compiled once from its type. Results that belong to a reply are
  * stored in the reply's nodes.
  */
-export abstract class Plan extends FastPlan {
+export abstract class Plan {
   /** The type in words, for messages. */
   abstract readonly name: string;
 
@@ -18,8 +18,45 @@ export abstract class Plan extends FastPlan {
   /** True if several types contain the type, or it contains itself: nodes then keep the results of their coercion. */
   isShared = false;
 
-  override showsOpen(_bracket: number): boolean {
+  // --- the fast path -----------------------------------------------------------------------------------------------
+  // It knows only values that match their type exactly; undefined or false leaves the reply to the tolerant parser.
+
+  /** Returns the JSON text of a scalar, given as JSON, if `coerce` accepts it strictly and without flags. */
+  exact(_source: string): string | undefined {
+    return undefined;
+  }
+
+  /** Returns the list or object that the bracket opens, if its type is certain. */
+  openContainer(_bracket: number): TypedContainer | undefined {
+    return undefined;
+  }
+
+  /** True if the constraints on a complete list or object hold. */
+  accepts(_json: string): boolean {
+    return true;
+  }
+
+  /** True if a scalar that begins with the character, and has not ended, shows no more than `showString` returns. */
+  mayBegin(_first: number): boolean {
+    return false;
+  }
+
+  /** Returns what a partial shows of a string that has not ended. `json`: its JSON text so far. */
+  showString(_json: string): string | undefined {
+    return undefined;
+  }
+
+  /** True if a list or object that has not ended may appear. */
+  showsOpen(_bracket: number): boolean {
     return !this.doneOnly;
+  }
+
+  /**
+   * True if an `@assert` on a value or on one of its fields can reject the value. In a union, such a value stays hidden
+   * until it is complete. `seen`: the classes already visited through their fields.
+   */
+  mayBreakAssert(_seen?: Set<unknown>): boolean {
+    return false;
   }
 
   // --- whole values --------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@ import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing, isNullWord, isWordForNothing } from './spelling.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
-import type { TypedContainer } from './fast-plan.ts';
+import type { TypedContainer } from './typed-containers.ts';
 import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';
 import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import { nullWord, wholeAnswerIn } from './scalars.ts';

@@ -223,9 +223,6 @@ const NEARBY = 20;
 const PREFIX =
   /(?:(?<![\p{L}\p{N}_)])[+\-−](?=[\s$€£¥₹.]*$)(?!\s))?(?:[$€£¥₹]\s?|[A-Z]{3} )?[+\-−]?(?:(?<![\p{L}\p{N}.])\.)?$/u;
 const SUFFIX = /^\s?[%€£$¥₹](?![\p{L}\p{N}])|^ (?:USD|EUR|GBP|CHF|JPY|INR)(?![\p{L}\p{N}])/u;
-/** Signs around a number that is a bound or an operand. */
-const OTHER_USE = /[<>≤≥^/]=?\s?[$€£]?$/u;
-const OTHER_USE_AFTER = /^(?:\+(?![\p{L}\p{N}])|\s?[/^]\s?[\d(])/u;
 /** Marks around the number of a list item. */
 const ITEM = /(?:^|\n)[ \t>*_#-]*$/u;
 const ITEM_AFTER = /^[.)]\**[ \t]+\S/u;
@@ -241,7 +238,7 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
   const before = text.slice(Math.max(0, run.index - NEARBY), run.index);
   const after = text.slice(end, end + NEARBY);
   const unreadable = [{ from: run.index, to: end, json: UNREADABLE }];
-  if (SCALE_WORD.test(after) || OTHER_USE.test(before) || OTHER_USE_AFTER.test(after)) return unreadable;
+  if (SCALE_WORD.test(after)) return unreadable;
   if (ITEM.test(before) && ITEM_AFTER.test(after)) return [];
   const prefix = PREFIX.exec(before)?.[0] ?? '';
   const suffix = SUFFIX.exec(after)?.[0] ?? '';

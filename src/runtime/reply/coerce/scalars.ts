@@ -44,7 +44,7 @@ export class StringPlan extends Plan {
   #fromComposite(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
     // A line of text that can be a sentence (`Note: call back`) is a string as it is.
-    const answer = node.text === '' ? (wholeAnswerIn(node) ?? namedIn(node)) : undefined;
+    const answer = node.text === '' ? wholeAnswerIn(node) : undefined;
     if (answer?.isScalar !== true) return display(node, reading);
     const outcome = this.coerce(answer, reading);
     return outcome.ok ? outcome.guessed(GUESS.composite, 'unwrapped') : outcome;
@@ -230,40 +230,32 @@ const MAX_MEMBERS = 16;
  * values of the type are two answers, and svc takes neither.
  */
 export function fromComposite(plan: Plan, node: ReplyNode, reading: Reading): CoercionOutcome {
-  if (node.items.length === 0 || isSchema(node)) return mismatch(plan.name, node);
-  if (node.kind === 'list') return fromList(plan, node, reading);
-  const answer = answerIn(node);
-  const outcome = answer === undefined ? undefined : plan.coerce(answer, reading);
-  if (outcome?.ok === true) return outcome.guessed(GUESS.composite, 'unwrapped');
-  const membersWith = (test: (key: string) => boolean): readonly ReplyNode[] =>
-    node.items.filter((item, at) => item.isScalar && test(node.keys[at] ?? ''));
-  const others = membersWith((key) => !isDescriptionKey(key));
-  // `{"name": "RED", "confidence": 0.8}`: only descriptions, one of which is a name.
-  const members = others.length > 0 ? others : membersWith((key) => NAMES.has(key.toLowerCase()));
-  if (members.length > MAX_MEMBERS) return mismatch(plan.name, node);
+  if (isSchema(node)) return mismatch(plan.name, node);
+  const members = membersOf(node);
   const exact = coercedBy(plan, members, reading, true);
-  const value = onlyValue(plan, node, exact.length > 0 ? exact : coercedBy(plan, members, reading));
-  return value.ok ? value.guessed(GUESS.composite, 'unwrapped') : value;
+  const [first, ...others] = exact.length > 0 ? exact : coercedBy(plan, members, reading, false);
+  if (first === undefined) return mismatch(plan.name, node);
+  const other = others.find(({ bare }) => bare !== first.bare);
+  if (other !== undefined)
+    return coercionError(`expected ${plan.name}, got several values: ${first.bare}, ${other.bare}`);
+  if (node.kind === 'object') return first.guessed(GUESS.composite, 'unwrapped');
+  return asOneOf(node, first, node.items.length > 1 ? GUESS.part : GUESS.composite);
 }
 
-function fromList(plan: Plan, list: ReplyNode, reading: Reading): CoercionOutcome {
-  const value = onlyValue(plan, list, coercedBy(plan, list.items, reading));
-  return value.ok ? asOneOf(list, value, list.items.length > 1 ? GUESS.part : GUESS.composite) : value;
-}
-
-function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading, strict = false): readonly CoercedValue[] {
+function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading, strict: boolean): readonly CoercedValue[] {
   return nodes.flatMap((node) => {
     const outcome = plan.coerce(node, reading, strict);
     return outcome.ok ? outcome : [];
   });
 }
 
-function onlyValue(plan: Plan, node: ReplyNode, values: readonly CoercedValue[]): CoercionOutcome {
-  const [first, ...others] = values;
-  if (first === undefined) return mismatch(plan.name, node);
-  const other = others.find(({ bare }) => bare !== first.bare);
-  if (other === undefined) return first;
-  return coercionError(`expected ${plan.name}, got several values: ${first.bare}, ${other.bare}`);
+/** Returns the members of a list, the answer in an object, or else those of its scalars that do not describe another value. */
+function membersOf(node: ReplyNode): readonly ReplyNode[] {
+  const { kind, items, keys } = node;
+  const answer = answerIn(node);
+  if (kind === 'list' || answer !== undefined) return answer === undefined ? items : [answer];
+  const scalars = items.filter((item, at) => item.isScalar && !isDescriptionKey(keys[at] ?? ''));
+  return scalars.length > MAX_MEMBERS ? [] : scalars;
 }
 
 /** Returns the value of `{"answer": 8}`, `{"value": 8, "unit": "kg"}` or `[8]`; undefined for other lists and objects. */
@@ -285,23 +277,3 @@ export function wholeAnswerIn(node: ReplyNode): ReplyNode | undefined {
   });
   return isWhole ? answer : undefined;
 }
-
-/** Returns the value of `{"name": "Ada"}`, an object in the place of a string; undefined for other lists and objects. */
-function namedIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined {
-  return kind === 'object' && items.length === 1 && NAMES.has((keys[0] ?? '').toLowerCase()) ? items[0] : undefined;
-}
-
-/** The key of a name, of a tagged value (`{"S": "Ada"}`), or of the text of an element. */
-const NAMES: ReadonlySet<string> = new Set([
-  'name',
-  'title',
-  'label',
-  'string',
-  's',
-  'text',
-  '#text',
-  '_text',
-  '$value',
-  '$oid',
-  '$date',
-]);

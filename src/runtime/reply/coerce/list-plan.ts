@@ -6,7 +6,6 @@ import {
   isStripped,
   RecordsNode,
   REPAIR,
-  stringNode,
   type NodeKind,
   type ReplyNode,
 } from '../candidates/scan/reply-node.ts';
@@ -156,11 +155,11 @@ export class ListPlan extends Plan {
     return single.ok && (single.kept || single.cost.lost === 0) ? listOfOne(single, reading) : listError(node, single);
   }
 
-  /** Handles `"1, 2, 3"` for numbers or enum values and lines with bullets for strings: each part has to match as a whole. */
+  /** Handles `"1, 2, 3"` for numbers and enum values: each part has to match as a whole. */
   #fromParts(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
     const element = this.#element();
-    const parts = element.takesText ? bulletsIn(node) : partsOf(node);
-    if (parts.length < (element.takesText ? 1 : 2)) return undefined;
+    const parts = element.takesText ? [] : partsOf(node);
+    if (parts.length < 2) return undefined;
     const writer = new ValueWriter(reading);
     writer.cost.guessed = GUESS.shape;
     writer.flag('separated', '');
@@ -236,7 +235,6 @@ function addItem(writer: ValueWriter, value: CoercedValue, segment: number | '')
 
 /** The longest string that is split into the members of a list. */
 const MAX_PARTS_TEXT = 2000;
-const MAX_LINES_TEXT = 20_000;
 
 /** Splits a string at its commas, semicolons and line breaks; empty if a comma can separate thousands. */
 function partsOf({ kind, text }: ReplyNode): readonly ReplyNode[] {
@@ -244,26 +242,6 @@ function partsOf({ kind, text }: ReplyNode): readonly ReplyNode[] {
   // Between semicolons, commas are not those of a list: `1,5; 2`.
   const parts = text.split(text.includes(';') ? ';' : /[,\n]/u).map((part) => part.trim());
   return parts.flatMap((part) => (part === '' ? [] : scalarNode(part)));
-}
-
-const BULLET = /^\s*([-*•])\s+(?=\S)/u;
-const NUMBERED = /^\s*(\d{1,3})[.)]\s+(?=\S)/u;
-
-/** Splits a string in which each line has a bullet, or a number in ascending order; empty for any other. */
-function bulletsIn({ kind, text }: ReplyNode): readonly ReplyNode[] {
-  if (kind !== 'string' || text.length > MAX_LINES_TEXT || !(BULLET.test(text) || NUMBERED.test(text))) return [];
-  const lines = text.trim().split('\n');
-  const first = Number(NUMBERED.exec(text)?.[1] ?? Number.NaN);
-  const bullet = BULLET.exec(text)?.[1];
-  const items = lines.map((line, at) => {
-    const isItem = Number.isNaN(first)
-      ? BULLET.exec(line)?.[1] === bullet
-      : NUMBERED.exec(line)?.[1] === String(first + at);
-    return isItem ? line.replace(Number.isNaN(first) ? BULLET : NUMBERED, '').trim() : undefined;
-  });
-  // A single line keeps its number, and a bullet before a digit: both can belong to the text.
-  if (lines.length === 1 && (!Number.isNaN(first) || /^\s*[-*•]\s+\d/u.test(text))) return [];
-  return items.some((item) => item === undefined) ? [] : items.map((item) => stringNode(item ?? ''));
 }
 
 /** Returns the only list among the values of an object. */

@@ -19,7 +19,6 @@ import type { Reading } from './step-budget.ts';
 import {
   asOneOf,
   coerceNested,
-  isAnswerKey,
   isDescriptionKey,
   isSchema,
   unwrap,
@@ -36,7 +35,10 @@ export class MapPlan extends Plan {
   readonly #value: () => Plan;
   readonly #wrapped: WrappedType = {
     read: (node, reading) => this.#read(node, reading),
-    holdersIn: (node, reading) => this.#holdersIn(node, reading),
+    holdersIn: (node, reading) => {
+      const isData = this.#hasEntry(node, reading);
+      return (key) => !isData && !isDescriptionKey(key);
+    },
   };
 
   /**
@@ -92,7 +94,7 @@ export class MapPlan extends Plan {
   #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
     const isData = !isSchema(node);
     const outcome = isData ? this.#fromEntries(node, reading) : coercionError('expected a map, got a JSON schema');
-    if (isWhole(outcome) && !this.#isWrapper(node, reading)) return outcome;
+    if (isWhole(outcome) && this.#hasEntry(node, reading)) return outcome;
     return unwrap(this.#wrapped, node, reading) ?? outcome;
   }
 
@@ -110,15 +112,9 @@ export class MapPlan extends Plan {
     writer.cost.extra = MAP_EXTRA;
     const entries = { writer, seen: new Map<string, string>() };
     const errors: CoercionError[] = [];
-    const exact = this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
       if (strict && this.exactKey(key) === undefined) return INEXACT;
-      // Another spelling of a key that the object also has as declared.
-      if (exact !== undefined && this.exactKey(key) === undefined && exact.has(this.#keyText(key) ?? '')) {
-        writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
-        continue;
-      }
       const outcome = this.#coerceEntry(entries, key, item, reading, strict);
       if (strict && !outcome.ok) return INEXACT;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
@@ -143,39 +139,20 @@ export class MapPlan extends Plan {
     return outcome;
   }
 
-  // --- wrappers --------------------------------------------------------------------------------------------------------
-
-  /** True for an object with an entry that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
-  #isWrapper(node: ReplyNode, reading: Reading): boolean {
-    const { keys, items } = node;
-    return items.some((item, at) => {
-      const key = keys[at] ?? '';
-      const isData =
-        isAnswerKey(key) ||
-        (keys.length === 1 ? item.items.length > 1 : keys.every((other) => other === key || isDescriptionKey(other)));
-      return item.kind === 'object' && isData && this.#isDoubtful(this.value.coerce(item, reading));
-    });
-  }
-
-  /** True for a value that the map can take, but that the model wrote in another shape. */
-  #isDoubtful(outcome: CoercionOutcome): boolean {
-    return !outcome.ok || outcome.kind === 'display' || outcome.cost.guessed >= GUESS.shape;
-  }
-
   #read(node: ReplyNode, reading: Reading): CoercedValue | undefined {
     const isValue = node.kind === 'object' && !isSchema(node);
     const outcome = isValue ? this.#fromEntries(node, reading) : undefined;
-    return outcome !== undefined && isWhole(outcome) && !this.#isWrapper(node, reading) ? outcome : undefined;
+    return outcome !== undefined && isWhole(outcome) && this.#hasEntry(node, reading) ? outcome : undefined;
   }
 
-  /** An object is a wrapper if none of its other members can be an entry of the map. */
-  #holdersIn(node: ReplyNode, reading: Reading): (key: string) => boolean {
-    const hasEntry = node.items.some((item, at) => {
+  /** False for an object with no entry of the map as the model should write it, which is more likely a wrapper. */
+  #hasEntry(node: ReplyNode, reading: Reading): boolean {
+    return node.items.some((item, at) => {
       const key = node.keys[at] ?? '';
       if (isDescriptionKey(key) || this.#keyText(key) === undefined) return false;
-      return !this.#isDoubtful(this.value.coerce(item, reading));
+      const outcome = this.value.coerce(item, reading);
+      return outcome.ok && outcome.kind !== 'display' && outcome.cost.guessed < GUESS.shape;
     });
-    return (key) => !hasEntry && !isDescriptionKey(key);
   }
 
   // --- partials ------------------------------------------------------------------------------------------------------

@@ -142,10 +142,9 @@ function boolsIn(text: string): readonly Hit[] {
   const hits = [...text.matchAll(BOOL)].map((match) => {
     return { from: match.index, to: match.index + match[0].length, json: match[0].toLowerCase() };
   });
-  const [, before, word] = YES_OR_NO.exec(text) ?? [];
-  const json = BOOLS.get(word?.toLowerCase() ?? '');
-  if (before === undefined || word === undefined || json === undefined) return hits;
-  return [{ from: before.length, to: before.length + word.length, json }, ...hits];
+  const [, before = '', word = ''] = YES_OR_NO.exec(text) ?? [];
+  const json = BOOLS.get(word.toLowerCase());
+  return json === undefined ? hits : [{ from: before.length, to: before.length + word.length, json }, ...hits];
 }
 
 /** Returns the null that another word, such as `N/A`, means. */

@@ -8,6 +8,8 @@ import type { Reading } from './step-budget.ts';
 /** How one field of a class is read and written. */
 export interface FieldPlan {
   readonly name: string;
+  /** Its position among the fields of the class. */
+  readonly position: number;
   /** `"name":` as the output contains it. */
   readonly jsonKey: string;
   /** The same after another field. */
@@ -29,31 +31,28 @@ const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim(
 /** The characters of a key that are folded in one step. */
 const FOLDED_PER_STEP = 2;
 
-/** The position of a key that belongs to no field, or of a spelling that two fields have in common. */
-const NONE = -1;
-
-/** The fields of a class, and their positions by key. */
+/** The fields of a class, by their keys. */
 export class ClassFields {
-  readonly all: readonly FieldPlan[];
-  /** The positions of the fields that results show, in declared order. */
-  readonly shown: readonly number[];
-  /** The positions by key: as declared, then folded by each of FOLDS. */
-  readonly #exact: ReadonlyMap<string, number>;
-  readonly #folded: readonly ReadonlyMap<string, number>[];
+  /** The fields that results show, in declared order. */
+  readonly shown: readonly FieldPlan[];
+  /** The fields by key: as declared, then folded by each of FOLDS. Null for a spelling that several fields have. */
+  readonly #exact: FieldsByKey;
+  readonly #folded: readonly FieldsByKey[];
 
   constructor(fields: readonly FieldPlan[]) {
-    this.all = fields;
-    this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
-    this.#exact = positionsBy(fields, (key) => key, false);
-    this.#folded = FOLDS.map((fold) => positionsBy(fields, fold, true));
+    this.shown = fields.filter(({ skip }) => !skip);
+    // A key that a shown field has as well as a skipped one belongs to the shown field.
+    const all = [...this.shown, ...fields.filter(({ skip }) => skip)];
+    this.#exact = new Map(all.toReversed().map((field) => [field.key, field]));
+    this.#folded = FOLDS.map((fold) => foldedFields(all, fold));
   }
 
-  /** Returns the position of the field with the key, or -1. */
-  positionOf(key: string): number {
+  /** Returns the field with the key. */
+  of(key: string): FieldPlan | undefined {
     const exact = this.#exact.get(key);
-    if (exact !== undefined) return exact;
+    if (exact !== undefined) return exact ?? undefined;
     const fold = this.#foldOf(key);
-    return this.#folded[fold]?.get(FOLDS[fold]?.(key) ?? '') ?? NONE;
+    return this.#folded[fold]?.get(FOLDS[fold]?.(key) ?? '') ?? undefined;
   }
 
   /** Returns the first of FOLDS by which the key is that of a field, or -1. */
@@ -72,10 +71,10 @@ export class ClassFields {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
       reading.spend(this.#exact.has(key) ? 1 : FOLDS.length + key.length / FOLDED_PER_STEP);
-      const position = this.positionOf(key);
-      const other = values.indexOf(position);
-      if (position < 0) values.unknown.push(at);
-      else if (other === undefined || this.isCloser(key, node.keys[other] ?? '')) values.put(position, at, item);
+      const field = this.of(key);
+      const other = field === undefined ? undefined : values.keyOf(field);
+      if (field === undefined) values.unknown.push(at);
+      else if (other === undefined || this.isCloser(key, other)) values.put(field, key, item);
       else values.repeated += 1;
     }
     return values;
@@ -87,37 +86,28 @@ export class ClassFields {
    */
   takeHeading(node: ReplyNode, values: FieldValues, reading: Reading): string | undefined {
     if (!(node instanceof HeadedNode) || values.known === 0) return undefined;
-    const missing = this.shown.filter((position) => values.at(position) === undefined);
-    const required = missing.filter((position) => this.all[position]?.plan.fallback() === undefined);
-    const [position = NONE] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
+    const missing = this.shown.filter((field) => values.of(field) === undefined);
+    const required = missing.filter(({ plan }) => plan.fallback() === undefined);
+    const [field, ...others] = required.length === 0 ? missing.filter((each) => each === this.shown[0]) : required;
     const item = stringNode(node.heading);
-    const outcome = required.length > 1 ? undefined : this.all[position]?.plan.coerce(item, reading);
-    if (outcome === undefined || !isShaped(outcome)) return undefined;
-    values.put(position, NONE, item);
-    return this.all[position]?.name;
+    if (field === undefined || others.length > 0 || !isShaped(field.plan.coerce(item, reading))) return undefined;
+    values.put(field, field.key, item);
+    return field.name;
   }
 }
 
-/**
- * Returns the positions of the fields by the spellings of their keys. Skipped fields come last: a key that a shown field has
- * as well belongs to the shown field. `unique`: a spelling that several fields have belongs to none; otherwise to the first.
- */
-function positionsBy(
-  fields: readonly FieldPlan[],
-  fold: (key: string) => string,
-  unique: boolean,
-): ReadonlyMap<string, number> {
-  const positions = new Map<string, number>();
-  for (const skip of [false, true]) {
-    for (const [index, field] of fields.entries()) {
-      const spelling = fold(field.key);
-      if (field.skip !== skip || (spelling === '' && unique)) continue;
-      const other = positions.get(spelling);
-      if (other === undefined) positions.set(spelling, index);
-      else if (unique && fields[other]?.skip === skip) positions.set(spelling, NONE);
-    }
+type FieldsByKey = ReadonlyMap<string, FieldPlan | null>;
+
+function foldedFields(fields: readonly FieldPlan[], fold: (key: string) => string): FieldsByKey {
+  const found = new Map<string, FieldPlan | null>();
+  for (const field of fields) {
+    const spelling = fold(field.key);
+    const other = found.get(spelling);
+    if (other === undefined) found.set(spelling, field);
+    else if (other?.skip === field.skip) found.set(spelling, null);
   }
-  return positions;
+  found.delete('');
+  return found;
 }
 
 /** The values of one object by field. For repeated fields, the key closest to the declared one counts, then the first. */
@@ -129,23 +119,21 @@ export class FieldValues {
   /** The indexes of the members that belong to no field. */
   readonly unknown: number[] = [];
   readonly #values: (ReplyNode | undefined)[] = [];
-  /** The indexes of the values in their object. */
-  readonly #indexes: number[] = [];
+  readonly #keys: string[] = [];
 
-  /** `index`: the index of the value in its object. */
-  put(position: number, index: number, value: ReplyNode): void {
+  put({ position }: FieldPlan, key: string, value: ReplyNode): void {
     if (this.#values[position] === undefined) this.known += 1;
     else this.repeated += 1;
     this.#values[position] = value;
-    this.#indexes[position] = index;
+    this.#keys[position] = key;
   }
 
-  at(position: number): ReplyNode | undefined {
+  of({ position }: FieldPlan): ReplyNode | undefined {
     return this.#values[position];
   }
 
-  /** Returns the index of a field's value in its object; undefined if the field has none. */
-  indexOf(position: number): number | undefined {
-    return this.#indexes[position];
+  /** Returns the key of a field's value as the model wrote it. */
+  keyOf({ position }: FieldPlan): string | undefined {
+    return this.#keys[position];
   }
 }

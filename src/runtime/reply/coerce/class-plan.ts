@@ -58,7 +58,7 @@ export class ClassPlan extends Plan {
 
   #reachesAssert(seen: Set<unknown>): boolean {
     seen.add(this);
-    return this.#fields.all.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
+    return this.#fields.shown.some((field) => field.plan.mayBreakAssert(seen));
   }
 
   override openContainer(bracket: number): TypedObject | undefined {
@@ -70,38 +70,22 @@ export class ClassPlan extends Plan {
   }
 
   override hasField(key: string): boolean {
-    return this.#fields.positionOf(key) >= 0;
+    return this.#fields.of(key) !== undefined;
   }
 
-  // --- values of the type --------------------------------------------------------------------------------------------
-
-  /** Without concessions, only fields that may be null can be missing. */
-  #exact(node: ReplyNode, reading: Reading): CoercionOutcome {
-    if (node.kind !== 'object' || node instanceof HeadedNode) return INEXACT;
-    const { all, shown } = this.#fields;
-    const values = this.#fields.assign(node, reading);
-    if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return INEXACT;
-    let writer: ValueWriter | undefined;
-    reading.spend(shown.length);
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) return INEXACT;
-      const item = values.at(position);
-      const value = item === undefined ? nullFallback(field.plan) : field.plan.coerce(item, reading, true);
-      if (!value.ok) return INEXACT;
-      writer ??= new ValueWriter(reading, node);
-      addField(writer, field, value);
-    }
-    return this.#finish(writer ?? new ValueWriter(reading, node), node, values, reading);
-  }
-
-  // --- other values --------------------------------------------------------------------------------------------------
+  // --- whole values --------------------------------------------------------------------------------------------------
 
   protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     if (strict) return this.#exact(node, reading);
     if (node.kind === 'object') return this.#fromObject(node, reading);
     if (node.kind === 'list') return this.#fromList(node, reading);
     return coerceNested(this, node, reading) ?? this.#implied(node, reading) ?? this.#fromScalar(node, reading);
+  }
+
+  #exact(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (node.kind !== 'object' || node instanceof HeadedNode || isStripped(node)) return INEXACT;
+    const values = this.#fields.assign(node, reading);
+    return values.known === 0 && node.items.length > 0 ? INEXACT : this.#fill(node, values, reading, true);
   }
 
   #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
@@ -128,9 +112,8 @@ export class ClassPlan extends Plan {
 
   /** True if the object has none of the keys, or lacks a required one. */
   #lacksField(values: FieldValues): boolean {
-    const { all, shown } = this.#fields;
     if (values.known === 0) return true;
-    return shown.some((position) => values.at(position) === undefined && all[position]?.plan.fallback() === undefined);
+    return this.#fields.shown.some((field) => values.of(field) === undefined && field.plan.fallback() === undefined);
   }
 
   /** The value of a wrapper: an object with at least one of the keys. */
@@ -163,9 +146,8 @@ export class ClassPlan extends Plan {
 
   /** Makes the value that of the field, in a class with a single field. A list or object is not the text of a string field. */
   #implied(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
-    const { all, shown } = this.#fields;
-    const field = all[shown[0] ?? -1];
-    if (field === undefined || shown.length !== 1) return undefined;
+    const [field, ...others] = this.#fields.shown;
+    if (field === undefined || others.length > 0) return undefined;
     const outcome = reading.asOnlyMember(node, () => field.plan.coerce(node, reading));
     if (outcome?.ok !== true) return outcome;
     if (!outcome.kept || outcome.kind === 'display' || (node.kind === 'list' && outcome.kind === 'text'))
@@ -183,34 +165,28 @@ export class ClassPlan extends Plan {
     return filled?.ok === true ? filled : mismatch(this.name, node);
   }
 
-  #fill(node: ReplyNode, values: FieldValues, reading: Reading): CoercionOutcome {
-    const { all, shown } = this.#fields;
+  /** `strict`: without concessions, only fields that may be null can be missing. */
+  #fill(node: ReplyNode, values: FieldValues, reading: Reading, strict = false): CoercionOutcome {
+    const { shown } = this.#fields;
     const headed = this.#fields.takeHeading(node, values, reading);
     reading.spend(shown.length);
     const writer = new ValueWriter(reading, node);
     if (headed !== undefined) writer.flag('heading', headed);
-    let errors: CoercionError[] | undefined;
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) continue;
-      const item = values.at(position);
-      const outcome = item === undefined ? missingField(writer, field) : this.#coerceField(field, item, reading);
+    const errors: CoercionError[] = [];
+    for (const field of shown) {
+      const item = values.of(field);
+      // The fallback is for missing values only: it would hide that this one does not match.
+      const outcome = item === undefined ? missingField(writer, field, strict) : field.plan.coerce(item, reading, strict);
       if (outcome.ok) addField(writer, field, outcome);
-      else if (errors === undefined) errors = [outcome];
-      else errors.push(outcome);
+      else if (strict) return INEXACT;
+      else errors.push(item === undefined ? outcome : memberError(field.name, outcome));
     }
-    if (errors !== undefined) return memberErrors(errors);
-    const isEmpty = values.known === 0 && shown.length > 0;
+    if (errors.length > 0) return memberErrors(errors);
+    const isEmpty = !strict && values.known === 0 && shown.length > 0;
     if (isEmpty && values.unknown.length > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);
     const value = this.#finish(writer, node, values, reading);
     return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, { ...FREE, guessed: GUESS.empty }) }) : value;
-  }
-
-  /** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
-  #coerceField(field: FieldPlan, item: ReplyNode, reading: Reading): CoercionOutcome {
-    const outcome = field.plan.coerce(item, reading);
-    return outcome.ok ? outcome : memberError(field.name, outcome);
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
@@ -224,26 +200,21 @@ export class ClassPlan extends Plan {
   #flagLeftOver(writer: ValueWriter, node: ReplyNode, values: FieldValues): void {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
-      const position = this.#fields.positionOf(key);
-      if (position < 0) writer.flag('extra-key', key);
-      else if (values.at(position) !== item) writer.flag('duplicate-key', key);
+      const field = this.#fields.of(key);
+      if (field === undefined) writer.flag('extra-key', key);
+      else if (values.of(field) !== item) writer.flag('duplicate-key', key);
     }
   }
 
   /** Counts the values that fields without a value could have, if only their keys were spelled as declared. */
   #loseUnread(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): void {
-    const { all, shown } = this.#fields;
-    const missing = shown.filter((position) => values.at(position) === undefined).slice(0, MAX_MISSING);
+    if (values.unknown.length === 0) return;
+    const missing = this.#fields.shown.filter((field) => values.of(field) === undefined).slice(0, MAX_MISSING);
     for (const at of missing.length === 0 ? [] : values.unknown.slice(0, MAX_MISSING)) {
-      const key = node.keys[at] ?? '';
-      const item = node.items[at];
+      const [key, item] = [node.keys[at] ?? '', node.items[at]];
       if (item === undefined || isCommentaryKey(key) || isNothing(item)) continue;
-      const index = missing.findIndex((position) => {
-        const plan = all[position]?.plan;
-        return plan !== undefined && (plan.hasField(key) || plan.coerce(item, reading, true).ok);
-      });
-      const [position = -1] = index < 0 ? [] : missing.splice(index, 1);
-      const field = all[position];
+      const index = missing.findIndex(({ plan }) => plan.hasField(key) || plan.coerce(item, reading, true).ok);
+      const [field] = index < 0 ? [] : missing.splice(index, 1);
       if (field !== undefined) writer.lose(DEFAULTED, 'unread-key', key, { reason: `${field.name} has no value` });
     }
   }
@@ -269,17 +240,12 @@ function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): v
 }
 
 /** Returns the value of a field that the object lacks. */
-function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
+function missingField(writer: ValueWriter, field: FieldPlan, strict: boolean): CoercionOutcome {
   const fallback = field.plan.fallback();
-  if (fallback === undefined) return field.missing;
-  if (fallback.bare !== 'null') writer.flag('defaulted', field.name, 'missing');
+  if (fallback === undefined || fallback.bare === 'null') return fallback ?? field.missing;
+  if (strict) return INEXACT;
+  writer.flag('defaulted', field.name, 'missing');
   return fallback;
-}
-
-/** Returns null for a missing field that may be null. */
-function nullFallback(plan: Plan): CoercionOutcome {
-  const fallback = plan.fallback();
-  return fallback?.bare === 'null' ? fallback : INEXACT;
 }
 
 // --- partials ----------------------------------------------------------------------------------------------------------
@@ -288,8 +254,9 @@ function nullFallback(plan: Plan): CoercionOutcome {
 class GrowingObject {
   readonly #fields: ClassFields;
   readonly #node: ReplyNode;
-  /** The indexes of the values in the object. */
+  /** The indexes of the values in the object, by the positions of their fields. A value can still be replaced while it is the last. */
   readonly #indexes: (number | undefined)[] = [];
+  /** The partials of the fields that are complete, by position. */
   readonly #finished: (PartialValue | undefined)[] = [];
   #scanned = 0;
 
@@ -300,15 +267,13 @@ class GrowingObject {
 
   show(reading: Reading): PartialValue {
     this.#scan();
-    const { all, shown } = this.#fields;
     let json = '{';
     let allNull = true;
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) continue;
-      const partial = this.#finished[position] ?? this.#field(field, position, reading);
+    for (const field of this.#fields.shown) {
+      const item = this.#node.items[this.#indexes[field.position] ?? -1];
+      const partial = item === undefined ? undefined : this.#field(field, item, reading);
       if (partial === undefined && field.streamNotNull) return PartialValue.withheld;
-      const value = partial?.json ?? field.plan.blank(this.#indexes[position] !== undefined);
+      const value = partial?.json ?? field.plan.blank(item !== undefined);
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
       allNull &&= partial === undefined ? isNullBlank(value) : partial.allNull || value === 'null';
     }
@@ -320,23 +285,23 @@ class GrowingObject {
     const { keys } = this.#node;
     for (; this.#scanned < keys.length; this.#scanned += 1) {
       const key = keys[this.#scanned] ?? '';
-      const position = this.#fields.positionOf(key);
-      const other = this.#indexes[position];
-      if (position < 0 || (other !== undefined && !this.#fields.isCloser(key, keys[other] ?? ''))) continue;
-      this.#indexes[position] = this.#scanned;
-      this.#finished[position] = undefined;
+      const field = this.#fields.of(key);
+      const other = this.#indexes[field?.position ?? -1];
+      if (field === undefined || (other !== undefined && !this.#fields.isCloser(key, keys[other] ?? ''))) continue;
+      this.#indexes[field.position] = this.#scanned;
+      this.#finished[field.position] = undefined;
     }
   }
 
   /** Returns the partial of a field that has begun; undefined if it shows nothing. */
-  #field(field: FieldPlan, position: number, reading: Reading): PartialValue | undefined {
-    const item = this.#node.items[this.#indexes[position] ?? -1];
-    if (item === undefined) return undefined;
+  #field(field: FieldPlan, item: ReplyNode, reading: Reading): PartialValue | undefined {
+    const finished = this.#finished[field.position];
+    if (finished !== undefined) return finished;
     const partial = field.plan.show(item, reading);
     if (partial.json === undefined || (partial.allNull && field.streamNotNull)) return undefined;
     if (!item.complete) return partial;
     item.forget();
-    this.#finished[position] = partial;
+    this.#finished[field.position] = partial;
     return partial;
   }
 }
@@ -371,7 +336,7 @@ class GrowingAffinity {
   }
 
   #costOf(index: number, reading: Reading): number {
-    const field = this.#fields.all[this.#fields.positionOf(this.#node.keys[index] ?? '')];
+    const field = this.#fields.of(this.#node.keys[index] ?? '');
     const item = this.#node.items[index];
     if (field === undefined || item === undefined) return 1;
     return item.complete && item.items.length === 0 && !field.plan.coerce(item, reading).ok ? MISMATCH : 0;

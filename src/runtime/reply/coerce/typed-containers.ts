@@ -52,7 +52,7 @@ export abstract class TypedContainer {
   get flags(): readonly Flag[] {
     const own = this.repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: this.repairs }];
     if (this.#flagged === undefined) return own;
-    const inOrder = this.#flagged.toSorted((a, b) => a.order - b.order);
+    const inOrder = this.#flagged.toSorted((a, b) => (a.order === b.order ? 0 : a.order - b.order));
     const ofMembers = inOrder.flatMap(({ segment, flags }) =>
       flags.map((flag) => ({ ...flag, path: joinPath(segment, flag.path) })),
     );
@@ -155,16 +155,15 @@ export class TypedMap extends TypedContainer {
 export class TypedObject extends TypedContainer {
   readonly isList = false;
   readonly #fields: ClassFields;
+  /** The values by the positions of their fields. */
   readonly #values: (string | undefined)[] = [];
-  /** The position of the field whose value comes next or is being read; -1 for a key that belongs to no field. */
-  #position = -1;
+  /** The field whose value comes next or is being read; undefined for a key that belongs to no field. */
+  #field: FieldPlan | undefined = undefined;
   #key = '';
-  #dropped = 0;
   /** The keys that belong to no field. */
-  #unknown: string[] | undefined = undefined;
-  /** The position after it. */
+  readonly #unknown: string[] = [];
+  /** The index of the field after it. */
   #next = 0;
-  #isEmpty = true;
 
   constructor(fields: ClassFields) {
     super();
@@ -172,72 +171,59 @@ export class TypedObject extends TypedContainer {
   }
 
   override get likely(): FieldPlan | undefined {
-    return this.#fields.all[this.#next];
+    return this.#fields.shown[this.#next];
   }
 
   next(key: string): Plan | undefined {
-    const position = key === this.likely?.key ? this.#next : this.#fields.positionOf(key);
-    this.#position = position;
+    const { likely } = this;
+    const field = key === likely?.key ? likely : this.#fields.of(key);
+    this.#field = field;
     this.#key = key;
     // A tool call or a schema contains the object, even if its name or type is a field.
-    if (position < 0) return this.#nextUnknown(key);
-    const field = this.#fields.all[position];
-    if (field === undefined || field.skip || this.#values[position] !== undefined) return undefined;
-    this.#next = position + 1;
+    if (field === undefined) return this.#nextUnknown(key);
+    if (field.skip || this.#values[field.position] !== undefined) return undefined;
+    this.#next = field === likely ? this.#next + 1 : this.#fields.shown.indexOf(field) + 1;
     return field.plan;
   }
 
   #nextUnknown(key: string): Plan | undefined {
     if (isFrameKey(key)) return undefined;
-    if (this.#unknown?.[0] === key) return undefined; // It can be the first key of the next item of a list.
-    if (this.#unknown === undefined) this.#unknown = [key];
-    else this.#unknown.push(key);
+    if (this.#unknown[0] === key) return undefined; // It can be the first key of the next item of a list.
+    this.#unknown.push(key);
     return DROPPED;
   }
 
   add(json: string, flags: readonly Flag[]): void {
-    const position = this.#position;
-    if (position < 0) return this.#drop();
-    this.#values[position] = json;
-    this.#position = -1;
-    this.#isEmpty = false;
-    this.addFlags(position, this.#fields.all[position]?.name ?? '', flags);
-  }
-
-  /** Flags a key that belongs to no field, after the flags of the fields. */
-  #drop(): void {
-    this.#dropped += 1;
-    this.addFlags(this.#fields.all.length + this.#dropped, this.#key, EXTRA_KEY);
+    const field = this.#field;
+    // The flags of keys that belong to no field come after those of the fields.
+    if (field === undefined) return this.addFlags(Infinity, this.#key, EXTRA_KEY);
+    this.#values[field.position] = json;
+    this.#field = undefined;
+    this.addFlags(field.position, field.name, flags);
   }
 
   close(): string | undefined {
-    const { all, shown } = this.#fields;
-    if (this.#isEmpty && shown.length > 0) return undefined;
+    const { shown } = this.#fields;
+    if (this.#values.length === 0 && shown.length > 0) return undefined;
     let json = '{';
-    for (const position of shown) {
-      const field = all[position];
-      const value = this.#values[position] ?? this.#nullFallback(field);
-      if (field === undefined || value === undefined) return undefined;
+    for (const field of shown) {
+      const value = this.#values[field.position] ?? this.#nullFallback(field);
+      if (value === undefined) return undefined;
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
     }
     return `${json}}`;
   }
 
   /** A key that belongs to no field can be meant for a field that has no value. */
-  #nullFallback(field: FieldPlan | undefined): string | undefined {
-    if (this.#unknown?.every(isCommentaryKey) === false) return undefined;
-    return field?.plan.fallback()?.json === 'null' ? 'null' : undefined;
+  #nullFallback({ plan }: FieldPlan): string | undefined {
+    return this.#unknown.every(isCommentaryKey) && plan.fallback()?.json === 'null' ? 'null' : undefined;
   }
 
   show(open: string | undefined): string {
-    const { all, shown } = this.#fields;
     let json = '{';
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) continue;
-      const begun = this.#values[position] ?? (position === this.#position ? open : undefined);
-      const value = begun ?? field.plan.blank(false);
-      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
+    for (const field of this.#fields.shown) {
+      const value = this.#values[field.position] ?? (field === this.#field ? open : undefined);
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + (value ?? field.plan.blank(false));
     }
     return `${json}}`;
   }

@@ -1,17 +1,9 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing } from './spelling.ts';
 import { HeadedNode, isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
-import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
+import { CoercionError, coercionError, memberError, mismatch } from './coercion-error.ts';
 import { TypedObject } from './typed-containers.ts';
-import {
-  addCost,
-  DEFAULTED,
-  FREE,
-  GUESS,
-  ValueWriter,
-  type CoercedValue,
-  type CoercionOutcome,
-} from './outcome.ts';
+import { addCost, DEFAULTED, FREE, GUESS, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
 import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
@@ -176,12 +168,13 @@ export class ClassPlan extends Plan {
     for (const field of shown) {
       const item = values.of(field);
       // The fallback is for missing values only: it would hide that this one does not match.
-      const outcome = item === undefined ? missingField(writer, field, strict) : field.plan.coerce(item, reading, strict);
+      const outcome =
+        item === undefined ? missingField(writer, field, strict) : field.plan.coerce(item, reading, strict);
       if (outcome.ok) addField(writer, field, outcome);
       else if (strict) return INEXACT;
       else errors.push(item === undefined ? outcome : memberError(field.name, outcome));
     }
-    if (errors.length > 0) return memberErrors(errors);
+    if (errors.length > 0) return new CoercionError(() => errors.flatMap(({ violations }) => violations));
     const isEmpty = !strict && values.known === 0 && shown.length > 0;
     if (isEmpty && values.unknown.length > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);

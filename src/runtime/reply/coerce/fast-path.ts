@@ -11,8 +11,7 @@ import {
   OPEN_BRACKET,
 } from '../candidates/scan/characters.ts';
 import { Scanner } from '../candidates/scan/scanner.ts';
-import type { Plan } from './plan.ts';
-import type { TypedContainer } from './typed-containers.ts';
+import type { Plan, TypedContainer } from './plan.ts';
 import { CoercedValue, type Flag } from './outcome.ts';
 import { canBecomeScalar } from '../candidates/scan/bare-reader.ts';
 import { MAX_COMPARED, type LikelyKey, type Sink } from '../candidates/scan/tree-sink.ts';

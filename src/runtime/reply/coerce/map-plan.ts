@@ -12,18 +12,19 @@ import {
 } from './coercion-error.ts';
 import { TypedMap } from './typed-containers.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
-import { GrowingMembers } from './members.ts';
-import { CoercedValue, DROPPED, emptyForNothing, GUESS, MAP_EXTRA, ValueWriter, type CoercionOutcome } from './outcome.ts';
+import { GrowingMembers } from './list-plan.ts';
+import {
+  CoercedValue,
+  DROPPED,
+  emptyForNothing,
+  GUESS,
+  MAP_EXTRA,
+  ValueWriter,
+  type CoercionOutcome,
+} from './outcome.ts';
 import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
-import {
-  asOneOf,
-  coerceNested,
-  isDescriptionKey,
-  isSchema,
-  unwrap,
-  type WrappedType,
-} from './wrappers.ts';
+import { asOneOf, coerceNested, isDescriptionKey, isSchema, unwrap, type WrappedType } from './wrappers.ts';
 
 /**
  * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
@@ -122,13 +123,7 @@ export class MapPlan extends Plan {
     return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
   }
 
-  #coerceEntry(
-    entries: Entries,
-    key: string,
-    item: ReplyNode,
-    reading: Reading,
-    strict: boolean,
-  ): CoercionOutcome {
+  #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     const match = this.#matchKey(key);
     const outcome = match.kind === 'match' ? this.value.coerce(item, reading, strict) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {

@@ -248,8 +248,7 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
 }
 
 /** A currency before the digits, and an exponent or a unit after them: `USD500`, `1e-3`, `5kg`, `12.5k`. */
-const UNIT =
-  /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?)([eE][+-]?\d+)?([a-zA-Zµ]{1,3})?$/u;
+const UNIT = /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?)([eE][+-]?\d+)?([a-zA-Zµ]{1,3})?$/u;
 /** Letters after digits that multiply them in one reading, and are a unit in another. */
 const DOUBTFUL_UNIT = /^(?:m|mm|mn|b|bn|t|e|[A-Z]+)$/u;
 

@@ -1,7 +1,8 @@
+import { joinPath } from '../../../base/value-path.ts';
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
+import type { LikelyKey } from '../candidates/scan/tree-sink.ts';
 import { coercionError } from './coercion-error.ts';
-import type { CoercedValue, CoercionOutcome } from './outcome.ts';
-import type { TypedContainer } from './typed-containers.ts';
+import { MAX_FLAGS, type CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { StepBudget, type Reading } from './step-budget.ts';
 
 /**
@@ -14,6 +15,12 @@ export abstract class Plan {
 
   /** Partials show a value only when it is complete. */
   doneOnly = false;
+
+  /** The value has the wrapper of `@check` or `@stream.with_state` around it. */
+  readonly isWrapped: boolean = false;
+
+  /** The type is a string or a union with one. */
+  readonly takesText: boolean = false;
 
   /** True if several types contain the type, or it contains itself: nodes then keep the results of their coercion. */
   isShared = false;
@@ -90,11 +97,6 @@ export abstract class Plan {
   /** Implements `coerce` for a node without a stored result. */
   protected abstract coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome;
 
-  /** True if the value has the wrapper of `@check` or `@stream.with_state` around it. */
-  get isWrapped(): boolean {
-    return false;
-  }
-
   /** Returns the replacement for a missing value; undefined if the value is required. */
   fallback(): CoercedValue | undefined {
     return undefined;
@@ -111,11 +113,6 @@ export abstract class Plan {
   }
 
   // --- strings of unions ---------------------------------------------------------------------------------------------
-
-  /** True if the type is a string or a union with one. */
-  get takesText(): boolean {
-    return false;
-  }
 
   /** True if a scalar that begins with the text can still match the type exactly, other than as any string. */
   mayBecome(_text: string, _quoted: boolean): boolean {
@@ -181,3 +178,59 @@ export class PartialValue {
     this.allNull = allNull;
   }
 }
+
+// --- the fast path ---------------------------------------------------------------------------------------------------------
+
+interface MemberFlags {
+  readonly order: number;
+  readonly segment: string;
+  readonly flags: readonly Flag[];
+}
+
+/** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */
+export abstract class TypedContainer {
+  abstract readonly isList: boolean;
+  /** The plan that opened the container, with the attributes and unions around its own, and the container around it. */
+  plan: Plan | undefined = undefined;
+  outer: TypedContainer | undefined = undefined;
+  /** Bits of REPAIR. */
+  repairs = 0;
+  #flagged: MemberFlags[] | undefined = undefined;
+
+  /** The key that comes next if the keys come in declared order. */
+  get likely(): LikelyKey | undefined {
+    return undefined;
+  }
+
+  /** Returns the type of the next member; undefined leaves the reply to the tolerant parser. Lists ignore the key. */
+  abstract next(key: string): Plan | undefined;
+
+  /** Appends the member whose type `next` returned. */
+  abstract add(json: string, flags: readonly Flag[]): void;
+
+  /** Returns the JSON text of the container; undefined if it does not match the type exactly. */
+  abstract close(): string | undefined;
+
+  /** Returns the JSON text that a partial shows. `open`: the visible part of the member being read. */
+  abstract show(open: string | undefined): string;
+
+  /** `order`: the position of the member's flags among those of the others. */
+  protected addFlags(order: number, segment: string, flags: readonly Flag[]): void {
+    if (flags.length === 0) return;
+    this.#flagged ??= [];
+    if (this.#flagged.length < MAX_FLAGS) this.#flagged.push({ order, segment, flags });
+  }
+
+  /** The first flags of the container and its members. */
+  get flags(): readonly Flag[] {
+    const own = this.repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: this.repairs }];
+    if (this.#flagged === undefined) return own;
+    const inOrder = this.#flagged.toSorted((a, b) => (a.order === b.order ? 0 : a.order - b.order));
+    const ofMembers = inOrder.flatMap(({ segment, flags }) =>
+      flags.map((flag) => ({ ...flag, path: joinPath(segment, flag.path) })),
+    );
+    return [...own, ...ofMembers].slice(0, MAX_FLAGS);
+  }
+}
+
+const NO_FLAGS: readonly Flag[] = [];

@@ -14,10 +14,7 @@ import { asOneOf, isAnswerKey, isDescriptionKey, isOtherKey, isSchema } from './
 
 export class StringPlan extends Plan {
   readonly name = 'string';
-
-  override get takesText(): boolean {
-    return true;
-  }
+  override readonly takesText = true;
 
   override exact(source: string): string | undefined {
     return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
@@ -241,7 +238,12 @@ export function fromComposite(plan: Plan, node: ReplyNode, reading: Reading): Co
   return asOneOf(node, first, node.items.length > 1 ? GUESS.part : GUESS.composite);
 }
 
-function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading, strict: boolean): readonly CoercedValue[] {
+function coercedBy(
+  plan: Plan,
+  nodes: readonly ReplyNode[],
+  reading: Reading,
+  strict: boolean,
+): readonly CoercedValue[] {
   return nodes.flatMap((node) => {
     const outcome = plan.coerce(node, reading, strict);
     return outcome.ok ? outcome : [];

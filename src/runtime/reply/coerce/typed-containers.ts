@@ -1,66 +1,10 @@
-import { joinPath } from '../../../base/value-path.ts';
 import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import type { LikelyKey } from '../candidates/scan/tree-sink.ts';
 import { flatten, GrowingText } from '../growing-text.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
-import { MAX_FLAGS, type CoercionOutcome, type Flag } from './outcome.ts';
-import { INEXACT, Plan } from './plan.ts';
+import type { CoercionOutcome, Flag } from './outcome.ts';
+import { INEXACT, Plan, TypedContainer } from './plan.ts';
 import { isCommentaryKey, isFrameKey } from './wrappers.ts';
-
-interface MemberFlags {
-  readonly order: number;
-  readonly segment: string;
-  readonly flags: readonly Flag[];
-}
-
-/** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */
-export abstract class TypedContainer {
-  abstract readonly isList: boolean;
-  /** The plan that opened the container, with the attributes and unions around its own, and the container around it. */
-  plan: Plan | undefined = undefined;
-  outer: TypedContainer | undefined = undefined;
-  /** Bits of REPAIR. */
-  repairs = 0;
-  #flagged: MemberFlags[] | undefined = undefined;
-
-  /** The key that comes next if the keys come in declared order. */
-  get likely(): LikelyKey | undefined {
-    return undefined;
-  }
-
-  /** Returns the type of the next member; undefined leaves the reply to the tolerant parser. Lists ignore the key. */
-  abstract next(key: string): Plan | undefined;
-
-  /** Appends the member whose type `next` returned. */
-  abstract add(json: string, flags: readonly Flag[]): void;
-
-  /** Returns the JSON text of the container; undefined if it does not match the type exactly. */
-  abstract close(): string | undefined;
-
-  /** Returns the JSON text that a partial shows. `open`: the visible part of the member being read. */
-  abstract show(open: string | undefined): string;
-
-  /** `order`: the position of the member's flags among those of the others. */
-  protected addFlags(order: number, segment: string, flags: readonly Flag[]): void {
-    if (flags.length === 0) return;
-    this.#flagged ??= [];
-    if (this.#flagged.length < MAX_FLAGS) this.#flagged.push({ order, segment, flags });
-  }
-
-  /** The first flags of the container and its members. */
-  get flags(): readonly Flag[] {
-    const own = this.repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: this.repairs }];
-    if (this.#flagged === undefined) return own;
-    const inOrder = this.#flagged.toSorted((a, b) => (a.order === b.order ? 0 : a.order - b.order));
-    const ofMembers = inOrder.flatMap(({ segment, flags }) =>
-      flags.map((flag) => ({ ...flag, path: joinPath(segment, flag.path) })),
-    );
-    return [...own, ...ofMembers].slice(0, MAX_FLAGS);
-  }
-}
-
-const NO_FLAGS: readonly Flag[] = [];
 
 /** A list whose members all match its type. */
 export class TypedList extends TypedContainer {

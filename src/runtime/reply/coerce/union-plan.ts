@@ -2,9 +2,8 @@ import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing, isNullWord, isWordForNothing } from './spelling.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
-import type { TypedContainer } from './typed-containers.ts';
 import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';
-import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
+import { INEXACT, MISMATCH, PartialValue, Plan, type TypedContainer } from './plan.ts';
 import { nullWord, wholeAnswerIn } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
@@ -17,7 +16,9 @@ export class UnionPlan extends Plan {
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
   readonly #choiceKey = {};
-  readonly #isWrapped: boolean;
+  /** The checks of one member decide between it and the others. */
+  override readonly isWrapped: boolean;
+  override readonly takesText: boolean;
   /** The members in words. */
   readonly #expected: string;
 
@@ -26,7 +27,8 @@ export class UnionPlan extends Plan {
     super();
     this.#members = members;
     this.#nullable = nullable;
-    this.#isWrapped = members.some((member) => member.isWrapped);
+    this.isWrapped = members.some((member) => member.isWrapped);
+    this.takesText = members.some((member) => member.takesText);
     const names = members.map((member) => member.name);
     this.#expected = (nullable ? [...names, 'null'] : names).join(' or ');
     this.name = name ?? this.#expected;
@@ -34,17 +36,8 @@ export class UnionPlan extends Plan {
     this.longestLabel = Math.max(0, ...members.map((member) => member.longestLabel));
   }
 
-  /** The checks of one member decide between it and the others. */
-  override get isWrapped(): boolean {
-    return this.#isWrapped;
-  }
-
   override hasField(key: string): boolean {
     return this.#members.some((member) => member.hasField(key));
-  }
-
-  override get takesText(): boolean {
-    return this.#members.some((member) => member.takesText);
   }
 
   override mayBecome(text: string, quoted: boolean): boolean {

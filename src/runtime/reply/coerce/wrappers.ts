@@ -27,24 +27,22 @@ const ANSWER_KEYS = wordsOf(`
 /** Keys under which a call of a tool has its arguments. */
 const ARGUMENT_KEYS = wordsOf('args arguments function functioncall input parameters params toolinput');
 
+/** Keys of values that are never an answer. */
+const OTHER_KEYS = wordsOf(`
+  citationmetadata detail details error errorcode errormessage errors example examples failure failures meta metadata
+  promptfeedback safetyratings usage usagemetadata warning warnings
+`);
+
 /** Keys of values that a model adds to any answer, and that are not a field in another spelling. */
 const COMMENTARY_KEYS = wordsOf(`
-  $schema citationmetadata comment comments confidence detail details error errorcode errormessage errors example examples
-  explanation failure failures finishreason justification kind logprobs meta metadata object ok probability promptfeedback
-  rationale reason reasoning role safetyratings schema source status statuscode stopreason success thinking thought
-  thoughts type usage usagemetadata warning warnings
+  $schema comment comments confidence explanation finishreason justification kind logprobs object ok probability rationale
+  reason reasoning role schema source status statuscode stopreason success thinking thought thoughts type
 `);
 
 /** Keys of values that describe an answer, and that can be a field in another spelling. */
 const NAMING_KEYS = wordsOf(`
   callid code count created createdat description format functionname id index iserror jsonrpc language message model name
   note notes page recipient timestamp title tool toolcallid toolname total version
-`);
-
-/** Keys of values that are never an answer. */
-const OTHER_KEYS = wordsOf(`
-  citationmetadata detail details error errorcode errormessage errors example examples failure failures meta metadata
-  promptfeedback safetyratings usage usagemetadata warning warnings
 `);
 
 /** The keywords of JSON Schema that models copy. */
@@ -74,12 +72,12 @@ export function isAnswerKey(key: string): boolean {
 
 /** True for `status`, `reasoning` and other names of values beside an answer. */
 export function isDescriptionKey(key: string): boolean {
-  return includes(COMMENTARY_KEYS, key) || includes(NAMING_KEYS, key);
+  return isCommentaryKey(key) || includes(NAMING_KEYS, key);
 }
 
 /** True for `reasoning`, `type` and other names of values that belong to the reply rather than to the answer. */
 export function isCommentaryKey(key: string): boolean {
-  return includes(COMMENTARY_KEYS, key);
+  return includes(COMMENTARY_KEYS, key) || isOtherKey(key);
 }
 
 /** True for `error` and other names of values that are not answers. */

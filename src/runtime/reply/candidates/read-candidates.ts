@@ -148,9 +148,9 @@ class CandidateReader {
     const objects = members.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
     const lists = members.filter(({ value }) => value.kind === 'list');
     if (objects.length > 1) return [joined(objects, plan.coerce(listOf(objects.map(({ value }) => value))))];
-    if (lists.length < 2 || lists.some(({ value }) => plan.cast(value) !== undefined)) return [];
-    const rows = plan.cast(listOf(lists.map(({ value }) => value)));
-    return rows === undefined ? [] : [joined(lists, rows)];
+    if (lists.length < 2 || lists.some(({ value }) => plan.coerce(value, undefined, true).ok)) return [];
+    const rows = plan.coerce(listOf(lists.map(({ value }) => value)), undefined, true);
+    return rows.ok ? [joined(lists, rows)] : [];
   }
 
   // --- scalars ---------------------------------------------------------------------------------------------------------

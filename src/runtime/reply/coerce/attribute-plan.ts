@@ -2,9 +2,8 @@ import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError } from './coercion-error.ts';
-import type { TypedContainer } from './fast-plan.ts';
 import { addCost, FREE, nullFor, CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
+import { INEXACT, PartialValue, Plan, type TypedContainer } from './plan.ts';
 import { PARSED_PER_STEP, StepBudget, type Reading } from './step-budget.ts';
 
 /** A constraint whose expression is ready to run. */
@@ -30,8 +29,12 @@ export class AttributePlan extends Plan {
   readonly #checks: readonly RunnableConstraint[];
   /** Null replaces a value that an assert rejects. */
   readonly #isOptional: boolean;
+  override readonly isWrapped: boolean;
+  override readonly takesText: boolean;
   /** The value appears only when it is complete, whatever its type. */
   readonly #done: boolean;
+  /** The value inside any wrapper appears only when it is complete. */
+  readonly #isHidden: boolean;
   readonly #withState: boolean;
 
   constructor(inner: Plan, attributes: PlanAttributes) {
@@ -43,7 +46,10 @@ export class AttributePlan extends Plan {
     this.#isOptional = inner.fallback()?.bare === 'null';
     this.#done = attributes.done || (this.#isOptional && this.#asserts.length > 0);
     this.#withState = attributes.withState;
+    this.#isHidden = this.#done || inner.doneOnly;
+    this.isWrapped = this.#withState || this.#checks.length > 0;
     this.doneOnly = !this.isWrapped && this.#isHidden;
+    this.takesText = inner.takesText;
     this.longestLabel = inner.longestLabel;
   }
 
@@ -51,21 +57,8 @@ export class AttributePlan extends Plan {
     return this.#inner.hasField(key);
   }
 
-  override get takesText(): boolean {
-    return this.#inner.takesText;
-  }
-
   override mayBecome(text: string, quoted: boolean): boolean {
     return this.#inner.mayBecome(text, quoted);
-  }
-
-  /** The value inside any wrapper appears only when it is complete. */
-  get #isHidden(): boolean {
-    return this.#done || this.#inner.doneOnly;
-  }
-
-  override get isWrapped(): boolean {
-    return this.#withState || this.#checks.length > 0;
   }
 
   override mayBreakAssert(seen?: Set<unknown>): boolean {
@@ -101,17 +94,12 @@ export class AttributePlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    const value = this.#inner.cast(node, reading);
-    if (value === undefined || this.#violations(value.bare).length > 0) return undefined;
-    return this.#wrapped(value);
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const outcome = this.#inner.coerce(node, reading);
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    const outcome = this.#inner.coerce(node, reading, strict);
     if (!outcome.ok) return outcome;
     const violations = this.#violations(outcome.bare);
     if (violations.length === 0) return this.#wrapped(outcome);
+    if (strict) return INEXACT;
     if (this.#isOptional) return this.#wrapped(nullFor(violations[0]?.message ?? '', node));
     return new CoercionError(() => violations);
   }

@@ -1,12 +1,14 @@
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { type CoercionError } from './coercion-error.ts';
-import { foldCase, foldWords } from './folding.ts';
+import { foldCase, foldWords } from './spelling.ts';
 import type { Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 
 /** How one field of a class is read and written. */
 export interface FieldPlan {
   readonly name: string;
+  /** Its position among the fields of the class. */
+  readonly position: number;
   /** `"name":` as the output contains it. */
   readonly jsonKey: string;
   /** The same after another field. */
@@ -28,139 +30,94 @@ const FOLDS: readonly ((key: string) => string)[] = [(key) => foldCase(key.trim(
 /** The characters of a key that are folded in one step. */
 const FOLDED_PER_STEP = 2;
 
-/** The position of a spelling that two fields have in common: it belongs to neither. */
-const SHARED = -1;
-
-/** The fields of a class, and their positions by key. */
+/** The fields of a class, by their keys. */
 export class ClassFields {
-  readonly all: readonly FieldPlan[];
-  /** The positions of the fields that results show, in declared order. */
-  readonly shown: readonly number[];
-  readonly #exact: ReadonlyMap<string, number>;
-  /** The positions by the folded spellings of the keys, for each of FOLDS. */
-  readonly #folded: readonly ReadonlyMap<string, number>[];
+  /** The fields that results show, in declared order. */
+  readonly shown: readonly FieldPlan[];
+  /** The fields by key: as declared, then folded by each of FOLDS. Null for a spelling that several fields have. */
+  readonly #exact: FieldsByKey;
+  readonly #folded: readonly FieldsByKey[];
 
   constructor(fields: readonly FieldPlan[]) {
-    this.all = fields;
-    this.shown = fields.flatMap((field, index) => (field.skip ? [] : [index]));
-    this.#exact = positionsBy(fields, (key) => key, 'first');
-    this.#folded = FOLDS.map((fold) => positionsBy(fields, fold, 'none'));
+    this.shown = fields.filter(({ skip }) => !skip);
+    // A key that a shown field has as well as a skipped one belongs to the shown field.
+    const all = [...this.shown, ...fields.filter(({ skip }) => skip)];
+    this.#exact = new Map(all.toReversed().map((field) => [field.key, field]));
+    this.#folded = FOLDS.map((fold) => foldedFields(all, fold));
   }
 
-  /** Returns the position of the field with the key, or -1. */
-  positionOf(key: string): number {
-    return this.#exact.get(key) ?? this.#foldedPosition(key);
+  /** Returns the field with the key. */
+  of(key: string): FieldPlan | undefined {
+    const exact = this.#exact.get(key);
+    if (exact !== undefined) return exact ?? undefined;
+    const fold = this.#foldOf(key);
+    return this.#folded[fold]?.get(FOLDS[fold]?.(key) ?? '') ?? undefined;
   }
 
-  #foldedPosition(key: string): number {
-    for (const [at, fold] of FOLDS.entries()) {
-      const position = this.#folded[at]?.get(fold(key));
-      if (position !== undefined) return position;
-    }
-    return -1;
+  /** Returns the first of FOLDS by which the key is that of a field, or -1. */
+  #foldOf(key: string): number {
+    return FOLDS.findIndex((fold, at) => this.#folded[at]?.has(fold(key)) === true);
   }
 
   /** True if one key of a field is closer to the declared spelling than another key of the same field. */
   isCloser(key: string, other: string): boolean {
-    return this.#distanceOf(key) < this.#distanceOf(other);
-  }
-
-  #distanceOf(key: string): number {
-    return this.#exact.has(key) ? -1 : FOLDS.findIndex((fold, at) => this.#folded[at]?.has(fold(key)) === true);
+    return !this.#exact.has(other) && (this.#exact.has(key) || this.#foldOf(key) < this.#foldOf(other));
   }
 
   /** Assigns the members of an object to the fields. */
   assign(node: ReplyNode, reading: Reading): FieldValues {
-    if (node.items.length === 0) return NO_FIELD_VALUES;
     const values = new FieldValues();
-    for (let at = 0; at < node.items.length; at += 1) {
+    for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
-      const exact = this.#exact.get(key);
-      reading.spend(exact === undefined ? FOLDS.length + key.length / FOLDED_PER_STEP : 1);
-      const position = exact ?? this.#foldedPosition(key);
-      const other = values.indexOf(position);
-      if (other === undefined || this.isCloser(key, node.keys[other] ?? '')) values.put(position, at, node.items[at]);
-      else values.addDuplicate();
+      reading.spend(this.#exact.has(key) ? 1 : FOLDS.length + key.length / FOLDED_PER_STEP);
+      const field = this.of(key);
+      const other = field === undefined ? undefined : values.keyOf(field);
+      if (field === undefined) values.unknown.push(at);
+      else if (other === undefined || this.isCloser(key, other)) values.put(field, key, item);
+      else values.repeated += 1;
     }
     return values;
   }
 }
 
-/**
- * Returns the positions of the fields by the spellings of their keys. Skipped fields come last: a key that a shown field has
- * as well belongs to the shown field. `ofShared`: the field of a spelling that several have.
- */
-function positionsBy(
-  fields: readonly FieldPlan[],
-  fold: (key: string) => string,
-  ofShared: 'first' | 'none',
-): ReadonlyMap<string, number> {
-  const positions = new Map<string, number>();
-  for (const skip of [false, true]) {
-    for (const [index, field] of fields.entries()) {
-      const spelling = fold(field.key);
-      if (field.skip !== skip || (spelling === '' && ofShared === 'none')) continue;
-      const other = positions.get(spelling);
-      if (other === undefined) positions.set(spelling, index);
-      else if (ofShared === 'none' && fields[other]?.skip === skip) positions.set(spelling, SHARED);
-    }
+type FieldsByKey = ReadonlyMap<string, FieldPlan | null>;
+
+function foldedFields(fields: readonly FieldPlan[], fold: (key: string) => string): FieldsByKey {
+  const found = new Map<string, FieldPlan | null>();
+  for (const field of fields) {
+    const spelling = fold(field.key);
+    const other = found.get(spelling);
+    if (other === undefined) found.set(spelling, field);
+    else if (other?.skip === field.skip) found.set(spelling, null);
   }
-  return positions;
+  found.delete('');
+  return found;
 }
 
 /** The values of one object by field. For repeated fields, the key closest to the declared one counts, then the first. */
 export class FieldValues {
   /** The number of fields with a value. */
   known = 0;
-  /** The number of keys that belong to no field. */
-  unknown = 0;
-  #unknownAt: number[] | undefined = undefined;
-  #duplicates = 0;
-  #values: (ReplyNode | undefined)[] | undefined = undefined;
-  /** The indexes of the values in their object. */
-  #indexes: number[] | undefined = undefined;
+  /** The number of other values of these fields. */
+  repeated = 0;
+  /** The indexes of the members that belong to no field. */
+  readonly unknown: number[] = [];
+  readonly #values: (ReplyNode | undefined)[] = [];
+  readonly #keys: string[] = [];
 
-  /** `index`: the index of the value in its object. */
-  put(position: number, index: number, value: ReplyNode | undefined): void {
-    if (position < 0) {
-      this.unknown += 1;
-      this.#unknownAt ??= [];
-      if (this.#unknownAt.length < MAX_UNKNOWN) this.#unknownAt.push(index);
-      return;
-    }
-    this.#values ??= [];
-    this.#indexes ??= [];
+  put({ position }: FieldPlan, key: string, value: ReplyNode): void {
     if (this.#values[position] === undefined) this.known += 1;
-    else this.#duplicates += 1;
+    else this.repeated += 1;
     this.#values[position] = value;
-    this.#indexes[position] = index;
+    this.#keys[position] = key;
   }
 
-  /** The indexes of the first keys that belong to no field. */
-  get unknownAt(): readonly number[] {
-    return this.#unknownAt ?? [];
+  of({ position }: FieldPlan): ReplyNode | undefined {
+    return this.#values[position];
   }
 
-  addDuplicate(): void {
-    this.#duplicates += 1;
-  }
-
-  at(position: number): ReplyNode | undefined {
-    return this.#values?.[position];
-  }
-
-  /** Returns the index of a field's value in its object; undefined if the field has none. */
-  indexOf(position: number): number | undefined {
-    return position < 0 ? undefined : this.#indexes?.[position];
-  }
-
-  /** True if some key was not assigned to a field. */
-  get hasLeftOver(): boolean {
-    return this.unknown + this.#duplicates > 0;
+  /** Returns the key of a field's value as the model wrote it. */
+  keyOf({ position }: FieldPlan): string | undefined {
+    return this.#keys[position];
   }
 }
-
-/** The most unknown keys that can be meant for a field. */
-const MAX_UNKNOWN = 24;
-
-export const NO_FIELD_VALUES = new FieldValues();

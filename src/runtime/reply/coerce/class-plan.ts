@@ -1,26 +1,15 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
-import { isNothing } from './nothing.ts';
+import { isNothing } from './spelling.ts';
 import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
-import { coercionError, memberError, memberErrors, mismatch, type CoercionError } from './coercion-error.ts';
-import { TypedObject } from './fast-object.ts';
-import {
-  addCost,
-  compareCost,
-  DEFAULTED,
-  GUESS,
-  guessOf,
-  ValueWriter,
-  type CoercedValue,
-  type CoercionOutcome,
-} from './outcome.ts';
-import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import { CoercionError, coercionError, memberError, mismatch } from './coercion-error.ts';
+import { TypedObject } from './typed-containers.ts';
+import { addCost, DEFAULTED, FREE, GUESS, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
-  asUnwrapped,
+  argumentsAt,
   bestMember,
   coerceNested,
-  findWrapped,
-  frameAt,
   isAnswerKey,
   isCommentaryKey,
   isDescriptionKey,
@@ -28,7 +17,7 @@ import {
   unwrap,
   type WrappedType,
 } from './wrappers.ts';
-import { ClassFields, type FieldValues, NO_FIELD_VALUES, type FieldPlan } from './class-fields.ts';
+import { ClassFields, FieldValues, type FieldPlan } from './class-fields.ts';
 
 /** An object of a class: fields by their aliases, in declared order. */
 export class ClassPlan extends Plan {
@@ -61,7 +50,7 @@ export class ClassPlan extends Plan {
 
   #reachesAssert(seen: Set<unknown>): boolean {
     seen.add(this);
-    return this.#fields.all.some((field) => !field.skip && field.plan.mayBreakAssert(seen));
+    return this.#fields.shown.some((field) => field.plan.mayBreakAssert(seen));
   }
 
   override openContainer(bracket: number): TypedObject | undefined {
@@ -73,46 +62,30 @@ export class ClassPlan extends Plan {
   }
 
   override hasField(key: string): boolean {
-    return this.#fields.positionOf(key) >= 0;
+    return this.#fields.of(key) !== undefined;
   }
 
-  // --- values of the type --------------------------------------------------------------------------------------------
+  // --- whole values --------------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'object') return undefined;
-    const { all, shown } = this.#fields;
-    const values = this.#fields.assign(node, reading);
-    if (values.known === 0 && (node.items.length > 0 || isStripped(node))) return undefined;
-    let writer: ValueWriter | undefined;
-    reading.spend(shown.length);
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) return undefined;
-      const item = values.at(position);
-      const value = item === undefined ? nullFallback(field.plan) : field.plan.cast(item, reading);
-      if (value === undefined) return undefined;
-      writer ??= new ValueWriter(reading, node);
-      addField(writer, field, value);
-    }
-    return this.#finish(writer ?? new ValueWriter(reading, node), node, values, reading);
-  }
-
-  // --- other values --------------------------------------------------------------------------------------------------
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (strict) return this.#exact(node, reading);
     if (node.kind === 'object') return this.#fromObject(node, reading);
     if (node.kind === 'list') return this.#fromList(node, reading);
     return coerceNested(this, node, reading) ?? this.#implied(node, reading) ?? this.#fromScalar(node, reading);
   }
 
+  #exact(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (node.kind !== 'object' || isStripped(node)) return INEXACT;
+    const values = this.#fields.assign(node, reading);
+    return values.known === 0 && node.items.length > 0 ? INEXACT : this.#fill(node, values, reading, true);
+  }
+
   #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (isStripped(node)) return mismatch(this.name, node);
     const values = this.#fields.assign(node, reading);
-    const framed = values.unknown === 0 ? undefined : this.#inFrame(node, reading);
+    const framed = values.unknown.length === 0 ? undefined : this.#inFrame(node, reading);
     if (framed !== undefined) return framed;
     const filled = this.#fill(node, values, reading);
-    const framedArguments = values.known === 0 ? filled : this.#ownOrFramed(node, filled, reading);
-    if (framedArguments !== filled && framedArguments.ok) return asUnwrapped(framedArguments);
     if (filled.ok || !this.#lacksField(values)) return filled;
     const inner = unwrap(this.#wrapped, node, reading);
     if (inner !== undefined || values.known > 0) return inner ?? filled;
@@ -122,30 +95,17 @@ export class ClassPlan extends Plan {
 
   /** Finds the object in a tool call or a JSON schema, even if the name of the tool or the type is itself a field. */
   #inFrame(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
-    const at = isSchema(node) ? node.keys.indexOf('properties') : frameAt(node);
+    const at = isSchema(node) ? node.keys.indexOf('properties') : argumentsAt(node);
     if (at < 0 || this.hasField(node.keys[at] ?? '')) return undefined;
     const inner = unwrap(this.#wrapped, node, reading, at);
     if (inner !== undefined) return inner;
     return isSchema(node) ? coercionError(`expected ${this.name}, got a JSON schema`) : undefined;
   }
 
-  /**
-   * Chooses between `{"name": "save", "arguments": {…}}` as an object of the class, which has fields of these names, and as
-   * a tool call whose arguments are the object.
-   */
-  #ownOrFramed(node: ReplyNode, own: CoercionOutcome, reading: Reading): CoercionOutcome {
-    const at = frameAt(node);
-    const inner = at < 0 ? undefined : findWrapped(this.#wrapped, node, reading, at);
-    if (inner === undefined) return own;
-    const isBetter = !own.ok || !this.hasField(node.keys[at] ?? '') || compareCost(inner.cost, own.cost) < 0;
-    return isBetter ? inner : own;
-  }
-
   /** True if the object has none of the keys, or lacks a required one. */
   #lacksField(values: FieldValues): boolean {
-    const { all, shown } = this.#fields;
     if (values.known === 0) return true;
-    return shown.some((position) => values.at(position) === undefined && all[position]?.plan.fallback() === undefined);
+    return this.#fields.shown.some((field) => values.of(field) === undefined && field.plan.fallback() === undefined);
   }
 
   /** The value of a wrapper: an object with at least one of the keys. */
@@ -153,7 +113,7 @@ export class ClassPlan extends Plan {
     if (node.kind !== 'object' || isSchema(node)) return undefined;
     const values = this.#fields.assign(node, reading);
     if (values.known === 0) return undefined;
-    const filled = this.#ownOrFramed(node, this.#fill(node, values, reading), reading);
+    const filled = this.#fill(node, values, reading);
     return filled.ok ? filled : undefined;
   }
 
@@ -178,15 +138,14 @@ export class ClassPlan extends Plan {
 
   /** Makes the value that of the field, in a class with a single field. A list or object is not the text of a string field. */
   #implied(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
-    const { all, shown } = this.#fields;
-    const field = all[shown[0] ?? -1];
-    if (field === undefined || shown.length !== 1) return undefined;
+    const [field, ...others] = this.#fields.shown;
+    if (field === undefined || others.length > 0) return undefined;
     const outcome = reading.asOnlyMember(node, () => field.plan.coerce(node, reading));
     if (outcome?.ok !== true) return outcome;
     if (!outcome.kept || outcome.kind === 'display' || (node.kind === 'list' && outcome.kind === 'text'))
       return undefined;
     const writer = new ValueWriter(reading);
-    writer.guessed = GUESS.part;
+    writer.cost.guessed = GUESS.part;
     writer.flag('implied-key', field.name);
     addField(writer, field, outcome);
     return writer.finish('{', '}');
@@ -194,48 +153,37 @@ export class ClassPlan extends Plan {
 
   /** Null is an empty object, if no field is required. */
   #fromScalar(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const filled = node.kind === 'null' ? this.#fill(node, NO_FIELD_VALUES, reading) : undefined;
+    const filled = node.kind === 'null' ? this.#fill(node, new FieldValues(), reading) : undefined;
     return filled?.ok === true ? filled : mismatch(this.name, node);
   }
 
-  #fill(node: ReplyNode, values: FieldValues, reading: Reading): CoercionOutcome {
-    const { all, shown } = this.#fields;
+  /** `strict`: without concessions, only fields that may be null can be missing. */
+  #fill(node: ReplyNode, values: FieldValues, reading: Reading, strict = false): CoercionOutcome {
+    const { shown } = this.#fields;
     reading.spend(shown.length);
     const writer = new ValueWriter(reading, node);
-    let errors: CoercionError[] | undefined;
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) continue;
-      const item = values.at(position);
-      const outcome = item === undefined ? missingField(writer, field) : this.#coerceField(field, item, reading);
+    const errors: CoercionError[] = [];
+    for (const field of shown) {
+      const item = values.of(field);
+      // The fallback is for missing values only: it would hide that this one does not match.
+      const outcome =
+        item === undefined ? missingField(writer, field, strict) : field.plan.coerce(item, reading, strict);
       if (outcome.ok) addField(writer, field, outcome);
-      else if (errors === undefined) errors = [outcome];
-      else errors.push(outcome);
+      else if (strict) return INEXACT;
+      else errors.push(item === undefined ? outcome : memberError(field.name, outcome));
     }
-    if (errors !== undefined) return memberErrors(errors);
-    const isEmpty = values.known === 0 && shown.length > 0;
-    if (isEmpty && values.unknown > 0)
+    if (errors.length > 0) return new CoercionError(() => errors.flatMap(({ violations }) => violations));
+    const isEmpty = !strict && values.known === 0 && shown.length > 0;
+    if (isEmpty && values.unknown.length > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);
     const value = this.#finish(writer, node, values, reading);
-    return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, guessOf(GUESS.empty)) }) : value;
-  }
-
-  /** Coerces the value of a field. The fallback is for missing values only: it would hide that this one does not match. */
-  #coerceField(field: FieldPlan, item: ReplyNode, reading: Reading): CoercionOutcome {
-    const outcome = field.plan.coerce(item, reading);
-    const isRepeated = item.kind === 'object' && item.items.length === 1 && outcome.ok && outcome.kind === 'display';
-    const [inner] = isRepeated ? item.items : [];
-    // `{"summary": {"summary": "…"}}`: the model wrote the key, or the name of the class, around the object.
-    if (inner?.isScalar === true && this.#fields.all[this.#fields.positionOf(item.keys[0] ?? '')] === field) {
-      return this.#coerceField(field, inner, reading);
-    }
-    return outcome.ok ? outcome : memberError(field.name, outcome);
+    return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, { ...FREE, guessed: GUESS.empty }) }) : value;
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
-    writer.extra += values.unknown;
-    if (values.hasLeftOver) this.#flagLeftOver(writer, node, values);
-    if (values.unknown > 0) this.#loseUnread(writer, node, values, reading);
+    writer.cost.extra += values.unknown.length;
+    if (values.unknown.length + values.repeated > 0) this.#flagLeftOver(writer, node, values);
+    this.#loseUnread(writer, node, values, reading);
     return writer.finish('{', '}');
   }
 
@@ -243,26 +191,21 @@ export class ClassPlan extends Plan {
   #flagLeftOver(writer: ValueWriter, node: ReplyNode, values: FieldValues): void {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
-      const position = this.#fields.positionOf(key);
-      if (position < 0) writer.flag('extra-key', key);
-      else if (values.at(position) !== item) writer.flag('duplicate-key', key);
+      const field = this.#fields.of(key);
+      if (field === undefined) writer.flag('extra-key', key);
+      else if (values.of(field) !== item) writer.flag('duplicate-key', key);
     }
   }
 
   /** Counts the values that fields without a value could have, if only their keys were spelled as declared. */
   #loseUnread(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): void {
-    const { all, shown } = this.#fields;
-    const missing = shown.filter((position) => values.at(position) === undefined).slice(0, MAX_MISSING);
-    for (const at of missing.length === 0 ? [] : values.unknownAt) {
-      const key = node.keys[at] ?? '';
-      const item = node.items[at];
+    if (values.unknown.length === 0) return;
+    const missing = this.#fields.shown.filter((field) => values.of(field) === undefined).slice(0, MAX_MISSING);
+    for (const at of missing.length === 0 ? [] : values.unknown.slice(0, MAX_MISSING)) {
+      const [key, item] = [node.keys[at] ?? '', node.items[at]];
       if (item === undefined || isCommentaryKey(key) || isNothing(item)) continue;
-      const index = missing.findIndex((position) => {
-        const plan = all[position]?.plan;
-        return plan !== undefined && (plan.hasField(key) || plan.cast(item, reading) !== undefined);
-      });
-      const [position = -1] = index < 0 ? [] : missing.splice(index, 1);
-      const field = all[position];
+      const index = missing.findIndex(({ plan }) => plan.hasField(key) || plan.coerce(item, reading, true).ok);
+      const [field] = index < 0 ? [] : missing.splice(index, 1);
       if (field !== undefined) writer.lose(DEFAULTED, 'unread-key', key, { reason: `${field.name} has no value` });
     }
   }
@@ -280,7 +223,7 @@ export class ClassPlan extends Plan {
   }
 }
 
-/** The most fields without a value that are compared with unknown keys. */
+/** The most fields without a value, and the most unknown keys, that are compared with each other. */
 const MAX_MISSING = 24;
 
 function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): void {
@@ -288,17 +231,12 @@ function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): v
 }
 
 /** Returns the value of a field that the object lacks. */
-function missingField(writer: ValueWriter, field: FieldPlan): CoercionOutcome {
+function missingField(writer: ValueWriter, field: FieldPlan, strict: boolean): CoercionOutcome {
   const fallback = field.plan.fallback();
-  if (fallback === undefined) return field.missing;
-  if (fallback.bare !== 'null') writer.flag('defaulted', field.name, 'missing');
+  if (fallback === undefined || fallback.bare === 'null') return fallback ?? field.missing;
+  if (strict) return INEXACT;
+  writer.flag('defaulted', field.name, 'missing');
   return fallback;
-}
-
-/** Returns null for a missing field that may be null. Without concessions, no other field can be missing. */
-function nullFallback(plan: Plan): CoercedValue | undefined {
-  const fallback = plan.fallback();
-  return fallback?.bare === 'null' ? fallback : undefined;
 }
 
 // --- partials ----------------------------------------------------------------------------------------------------------
@@ -307,8 +245,9 @@ function nullFallback(plan: Plan): CoercedValue | undefined {
 class GrowingObject {
   readonly #fields: ClassFields;
   readonly #node: ReplyNode;
-  /** The indexes of the values in the object. */
+  /** The indexes of the values in the object, by the positions of their fields. A value can still be replaced while it is the last. */
   readonly #indexes: (number | undefined)[] = [];
+  /** The partials of the fields that are complete, by position. */
   readonly #finished: (PartialValue | undefined)[] = [];
   #scanned = 0;
 
@@ -319,15 +258,13 @@ class GrowingObject {
 
   show(reading: Reading): PartialValue {
     this.#scan();
-    const { all, shown } = this.#fields;
     let json = '{';
     let allNull = true;
-    for (const position of shown) {
-      const field = all[position];
-      if (field === undefined) continue;
-      const partial = this.#finished[position] ?? this.#field(field, position, reading);
+    for (const field of this.#fields.shown) {
+      const item = this.#node.items[this.#indexes[field.position] ?? -1];
+      const partial = item === undefined ? undefined : this.#field(field, item, reading);
       if (partial === undefined && field.streamNotNull) return PartialValue.withheld;
-      const value = partial?.json ?? field.plan.blank(this.#indexes[position] !== undefined);
+      const value = partial?.json ?? field.plan.blank(item !== undefined);
       json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
       allNull &&= partial === undefined ? isNullBlank(value) : partial.allNull || value === 'null';
     }
@@ -339,23 +276,23 @@ class GrowingObject {
     const { keys } = this.#node;
     for (; this.#scanned < keys.length; this.#scanned += 1) {
       const key = keys[this.#scanned] ?? '';
-      const position = this.#fields.positionOf(key);
-      const other = this.#indexes[position];
-      if (position < 0 || (other !== undefined && !this.#fields.isCloser(key, keys[other] ?? ''))) continue;
-      this.#indexes[position] = this.#scanned;
-      this.#finished[position] = undefined;
+      const field = this.#fields.of(key);
+      const other = this.#indexes[field?.position ?? -1];
+      if (field === undefined || (other !== undefined && !this.#fields.isCloser(key, keys[other] ?? ''))) continue;
+      this.#indexes[field.position] = this.#scanned;
+      this.#finished[field.position] = undefined;
     }
   }
 
   /** Returns the partial of a field that has begun; undefined if it shows nothing. */
-  #field(field: FieldPlan, position: number, reading: Reading): PartialValue | undefined {
-    const item = this.#node.items[this.#indexes[position] ?? -1];
-    if (item === undefined) return undefined;
+  #field(field: FieldPlan, item: ReplyNode, reading: Reading): PartialValue | undefined {
+    const finished = this.#finished[field.position];
+    if (finished !== undefined) return finished;
     const partial = field.plan.show(item, reading);
     if (partial.json === undefined || (partial.allNull && field.streamNotNull)) return undefined;
     if (!item.complete) return partial;
     item.forget();
-    this.#finished[position] = partial;
+    this.#finished[field.position] = partial;
     return partial;
   }
 }
@@ -390,7 +327,7 @@ class GrowingAffinity {
   }
 
   #costOf(index: number, reading: Reading): number {
-    const field = this.#fields.all[this.#fields.positionOf(this.#node.keys[index] ?? '')];
+    const field = this.#fields.of(this.#node.keys[index] ?? '');
     const item = this.#node.items[index];
     if (field === undefined || item === undefined) return 1;
     return item.complete && item.items.length === 0 && !field.plan.coerce(item, reading).ok ? MISMATCH : 0;

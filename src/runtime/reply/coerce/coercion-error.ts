@@ -49,13 +49,6 @@ export function memberError(segment: string, member: CoercionError): CoercionErr
   });
 }
 
-/** Returns the error of a value of which all these members do not match. */
-export function memberErrors(members: readonly CoercionError[]): CoercionError {
-  const [first] = members;
-  if (first !== undefined && members.length === 1) return first;
-  return new CoercionError(() => members.flatMap((member) => member.violations));
-}
-
 /** The number of members whose errors an empty list or map reports. */
 export const MAX_ERRORS = 20;
 

@@ -163,14 +163,15 @@ class PlanCompiler {
     invariant(type !== undefined, `class ${name} is not defined`);
     const plan = new ClassPlan(name);
     this.#named.set(name, plan);
-    plan.setFields(type.fields.map((field) => this.#field(field)));
+    plan.setFields(type.fields.map((field, position) => this.#field(field, position)));
     return plan;
   }
 
-  #field(field: FieldType): FieldPlan {
+  #field(field: FieldType, position: number): FieldPlan {
     const key = field.alias ?? field.name;
     return {
       name: field.name,
+      position,
       jsonKey: `${JSON.stringify(field.name)}:`,
       nextJsonKey: `,${JSON.stringify(field.name)}:`,
       key,

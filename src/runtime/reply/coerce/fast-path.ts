@@ -11,8 +11,8 @@ import {
   OPEN_BRACKET,
 } from '../candidates/scan/characters.ts';
 import { Scanner } from '../candidates/scan/scanner.ts';
-import type { TypedContainer, FastPlan } from './fast-plan.ts';
-import { CoercedValue } from './outcome.ts';
+import type { Plan, TypedContainer } from './plan.ts';
+import { CoercedValue, type Flag } from './outcome.ts';
 import { canBecomeScalar } from '../candidates/scan/bare-reader.ts';
 import { MAX_COMPARED, type LikelyKey, type Sink } from '../candidates/scan/tree-sink.ts';
 import type { Escapes } from '../candidates/scan/string-reader.ts';
@@ -71,7 +71,7 @@ export class FastPath {
     if (text.charCodeAt(skipSpace(text, to)) === COMMA) return undefined; // The value can go on after a bracket too many.
     const fence = number > 0 ? fences[0] : undefined;
     if (place !== undefined && !isAnswer(text, { from, to, fence, after: 0, next: text.length })) return undefined;
-    const flags = this.#sink.root?.flags?.all ?? [];
+    const flags = this.#sink.root?.flags ?? [];
     return new CoercedValue(json, { flags: place === undefined ? flags : [{ flag: place, path: '' }, ...flags] });
   }
 }
@@ -89,6 +89,8 @@ function placeFlag(candidate: Candidate<unknown>, text: string): string | undefi
   return isWhole ? undefined : 'prose';
 }
 
+const NO_FLAGS: readonly Flag[] = [];
+
 /**
  * Writes one list or object as JSON text of its type. Any repair that is not certain, and any value that does not match
  * its type exactly, makes it give up, and the tolerant parser starts over.
@@ -105,11 +107,11 @@ class TypedSink implements Sink<TypedContainer> {
   /** The innermost list or object that has not ended. */
   #top: TypedContainer | undefined = undefined;
   /** The type of the value that comes next, or is being read. */
-  #expected: FastPlan;
+  #expected: Plan;
   /** The part of the open string that has been taken out of its node. */
   #string: GrowingString | undefined = undefined;
 
-  constructor(type: FastPlan) {
+  constructor(type: Plan) {
     this.#expected = type;
   }
 
@@ -228,7 +230,7 @@ class TypedSink implements Sink<TypedContainer> {
   #add(json: string | undefined, member?: TypedContainer): boolean {
     const top = this.#top;
     if (json === undefined || top === undefined) return this.#refuse();
-    top.add(json, member?.flags);
+    top.add(json, member?.flags ?? NO_FLAGS);
     this.version += 1;
     return !top.isList || this.#expect('');
   }

@@ -3,9 +3,10 @@ import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, mismatch } from './coercion-error.ts';
-import { foldAccents, foldCase, foldPunctuation, foldWords, withoutDecoration } from './folding.ts';
-import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome } from './outcome.ts';
-import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
+import { foldAccents, foldCase, foldPunctuation, foldWords, withoutDecoration } from './spelling.ts';
+import { ANSWER_CUE, asWritten, GUESS, guessedFrom, type CoercionOutcome } from './outcome.ts';
+import { INEXACT } from './plan.ts';
+import { DonePlan, fromComposite } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
 /** A string that represents one value of an enum, or one literal. */
@@ -34,9 +35,6 @@ const FOLDS: readonly (readonly [fold: (text: string) => string, flag: string])[
 /** A string that is longer than the longest label by more than this is not a label with marks around it. */
 const MAX_LONGER = 100;
 
-/** `!SPAM`, as in a program. */
-const NEGATED = /^[!¬]\s*[\p{L}_]/u;
-
 /**
  * Finds the label that a string means: first as the whole string, from the strictest to the loosest fold, then as words
  * inside the string. A spelling that several values have in common belongs to none of them. Tables that depend only on
@@ -48,7 +46,7 @@ export class LabelMatcher {
   readonly #exact = new Map<string, string>();
   /** The values by the folded spellings of their labels, for each of FOLDS. */
   readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
-  #words: LabelTrie | undefined = undefined;
+  #words: LabelWords | undefined = undefined;
 
   constructor(labels: readonly Label[]) {
     this.#labels = labels;
@@ -69,7 +67,6 @@ export class LabelMatcher {
   match(raw: string, reading: Reading): LabelMatch {
     reading.spend(1 + raw.length);
     const text = raw.trim();
-    if (NEGATED.test(text)) return NONE;
     const whole = this.whole(text);
     return whole.kind === 'none' ? this.#insideOf(text, reading) : whole;
   }
@@ -104,128 +101,83 @@ export class LabelMatcher {
 
   /** Finds labels inside the text, as whole words. */
   #insideOf(text: string, reading: Reading): LabelMatch {
-    const words = (this.#words ??= new LabelTrie(this.#labels));
-    const answer = answerInText(text, (part) => words.find(part, reading));
+    const words = (this.#words ??= new LabelWords(this.#labels));
+    const answer = answerInText(foldAccents(text), (part) => words.find(part, reading));
     if (answer.kind === 'none') return NONE;
     if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
-    const flags = answer.cued ? ['substring-match', 'answer-cue'] : ['substring-match'];
+    const flags = answer.cued ? ['substring-match', ANSWER_CUE] : ['substring-match'];
     return { kind: 'match', json: answer.json, weight: GUESS.scalar, flags };
   }
 }
 
 // --- labels inside a text --------------------------------------------------------------------------------------------
 
-/** Words, split where letters change to capitals or digits; one character of a script without spaces. */
-const WORD =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|[\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{N}+/gu;
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
-/** The marks that can be between two words of a label, and those that belong to the end of one: `C#`, `A-`. */
-const GAP = /^[\s_\-./\\'’]{0,3}$/u;
+/** Marks between two words of a label, and the places where letters change to capitals or digits. */
+const BETWEEN_WORDS = /[\s_\-./\\'’]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
+const GAP = String.raw`[\s_\-./\\'’]{0,3}`;
+/** Signs at the end that belong to a label, as in `C#` and `A-`. */
 const TAIL = /[+#*-]+$/u;
 
-interface Word {
-  readonly text: string;
-  readonly from: number;
-  readonly to: number;
-}
+/** The boundaries of a word. In `-5` and `1.5`, the digit is a part of another number; `C#` and `A+` are other names. */
+const BEFORE_WORD = String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)`;
+const BEFORE_DIGIT = String.raw`(?<![\p{L}\p{N}_\-−]|\p{N}[.,])`;
+const AFTER_WORD = String.raw`(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L})`;
+const NO_SIGN = '(?![+#])';
+/** The scripts that have no spaces between words. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
-function wordsOf(text: string): readonly Word[] {
-  return [...text.matchAll(WORD)].map((word) => ({
-    text: foldCase(word[0]),
-    from: word.index,
-    to: word.index + word[0].length,
-  }));
-}
+/** The labels that are compared with a place of a text in one step. */
+const LABELS_PER_STEP = 64;
 
-interface TrieNode {
-  readonly next: Map<string, TrieNode>;
-  /** The labels that end here. */
-  readonly ends: { readonly label: Label; readonly tail: string }[];
-}
-
-/** The words of labels. The longest label at a place counts: `Not guilty` is not `guilty`. */
-class LabelTrie {
-  readonly #root: TrieNode = { next: new Map(), ends: [] };
+/** The labels as whole words in a text. The longest label at a place counts: `Not guilty` is not `guilty`. */
+class LabelWords {
+  readonly #labels: readonly Label[];
+  readonly #pattern: RegExp;
+  /** The labels by their spelling in a text. */
+  readonly #bySpelling = new Map<string, Label[]>();
 
   constructor(labels: readonly Label[]) {
-    for (const label of labels) this.#add(label);
-  }
-
-  #add(label: Label): void {
-    const text = label.text.trim();
-    const words = wordsOf(text);
     // `-1` and `+` are found only as a whole.
-    if (words.length === 0 || /^[-+]/u.test(text)) return;
-    let node = this.#root;
-    for (const word of words) {
-      const next = node.next.get(word.text) ?? { next: new Map<string, TrieNode>(), ends: [] };
-      node.next.set(word.text, next);
-      node = next;
+    this.#labels = labels.filter(({ text }) => /^[^-+].*$/su.test(text.trim()) && /[\p{L}\p{N}]/u.test(text));
+    for (const label of this.#labels) {
+      const spelling = spellingOf(label.text);
+      this.#bySpelling.set(spelling, [...(this.#bySpelling.get(spelling) ?? []), label]);
     }
-    node.ends.push({ label, tail: TAIL.exec(text)?.[0] ?? '' });
+    const longestFirst = this.#labels.toSorted((a, b) => b.text.length - a.text.length);
+    this.#pattern = new RegExp(longestFirst.map(({ text }) => patternOf(text)).join('|'), 'giu');
   }
 
+  /** `text`: without accents. */
   find(text: string, reading: Reading): readonly Hit[] {
-    reading.spend(text.length);
-    const words = wordsOf(text);
-    const hits: Hit[] = [];
-    for (let at = 0; at < words.length;) {
-      const found = this.#longestAt(text, words, at, reading);
-      hits.push(...found.hits);
-      at = found.hits.length === 0 ? at + 1 : found.next;
-    }
-    return hits;
-  }
-
-  #longestAt(
-    text: string,
-    words: readonly Word[],
-    start: number,
-    reading: Reading,
-  ): { hits: readonly Hit[]; next: number } {
-    let hits: readonly Hit[] = [];
-    let next = start;
-    let node: TrieNode | undefined = this.#root;
-    for (let at = start; at < words.length; at += 1) {
-      const [before, word] = [words[at - 1], words[at]];
-      if (word === undefined || (at > start && !GAP.test(text.slice(before?.to, word.from)))) break;
-      node = node.next.get(word.text);
-      if (node === undefined) break;
-      reading.spend(1);
-      const ended = hitsOf(text, { from: words[start]?.from ?? 0, to: word.to }, node.ends);
-      if (ended.length > 0) [hits, next] = [ended, at + 1];
-    }
-    return { hits, next };
+    if (this.#labels.length === 0) return [];
+    reading.spend(text.length * (1 + this.#labels.length / LABELS_PER_STEP));
+    return [...text.matchAll(this.#pattern)].flatMap((match) => {
+      const hit = { from: match.index, to: match.index + match[0].length };
+      const labels = this.#bySpelling.get(spellingOf(match[0])) ?? [];
+      return labels.flatMap(({ text: label, json }) =>
+        isAnswerWord(text, { ...hit, json }, label.trim()) ? { ...hit, json } : [],
+      );
+    });
   }
 }
 
-function hitsOf(text: string, { from, to }: Pick<Word, 'from' | 'to'>, ends: TrieNode['ends']): readonly Hit[] {
-  if (ends.length === 0 || !beginsWord(text, from)) return [];
-  const tail = TAIL_AHEAD.exec(text.slice(to, to + MAX_TAIL))?.[0] ?? '';
-  const meant = ends.filter((end) => (end.tail === '' ? tail === '' || !SIGNED.test(tail) : tail.startsWith(end.tail)));
-  return meant.flatMap(({ label, tail: own }) => {
-    const hit = { from, to: to + own.length, json: label.json };
-    return endsWord(text, hit.to) && isAnswerWord(text, hit, label.text.trim()) ? [hit] : [];
-  });
+/** Returns the words of a label without the marks between them. */
+function spellingOf(label: string): string {
+  return foldCase(label.trim()).split(BETWEEN_WORDS).join('') + (TAIL.exec(label.trim())?.[0] ?? '');
 }
 
-const MAX_TAIL = 8;
-const TAIL_AHEAD = /^[+#*-]+/u;
-/** Signs directly after a word that make it another name: `C#`, `A+`. */
-const SIGNED = /^[+#]/u;
-
-/** False inside a word or number, or behind a hyphen. */
-function beginsWord(text: string, from: number): boolean {
-  if (UNSPACED.test(text.charAt(from))) return true;
-  const before = text.slice(Math.max(0, from - 2), from);
-  // In `-5` and `1.5`, the digit is a part of another number.
-  if (/\p{N}/u.test(text.charAt(from)) && /[-−]$|\p{N}[.,]$/u.test(before)) return false;
-  return !/(?:[\p{L}\p{N}_]|[\p{L}\p{N}]-)$/u.test(before);
+function patternOf(label: string): string {
+  const text = foldAccents(label.trim());
+  const tail = TAIL.exec(text)?.[0] ?? '';
+  const words = text.slice(0, text.length - tail.length).split(BETWEEN_WORDS);
+  const before = /^\p{N}/u.test(text) ? BEFORE_DIGIT : BEFORE_WORD;
+  const after = tail === '' ? AFTER_WORD + NO_SIGN : AFTER_WORD;
+  const pattern = words.map(escaped).join(GAP) + escaped(tail);
+  return `${UNSPACED.test(text.charAt(0)) ? '' : before}${pattern}${UNSPACED.test(text.slice(-1)) ? '' : after}`;
 }
 
-function endsWord(text: string, to: number): boolean {
-  if (UNSPACED.test(text.charAt(to - 1))) return true;
-  return !/^(?:[\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L})/u.test(text.slice(to, to + 3));
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }
 
 /** False for a common word in the middle of a sentence, such as `no` in `no doubt`. */
@@ -267,16 +219,12 @@ export class LabelPlan extends DonePlan {
     return this.#matcher.exact(source.slice(1, -1));
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     // A label can be spelled like a word for null.
-    if (node.kind !== 'string' && !(node.kind === 'null' && node.text !== 'null')) return undefined;
-    const json = this.#matcher.exact(node.text);
-    return json === undefined ? undefined : asWritten(json, node);
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const exact = this.cast(node, reading);
-    if (exact !== undefined) return exact;
+    const isString = node.kind === 'string' || (node.kind === 'null' && node.text !== 'null');
+    const exact = isString ? this.#matcher.exact(node.text) : undefined;
+    if (exact !== undefined) return asWritten(exact, node);
+    if (strict) return INEXACT;
     // `None` can be a value in another letter case.
     const isNull = node.kind === 'null' && (node.text === 'null' || this.#matcher.whole(node.text).kind === 'none');
     if (isNull) return coercionError(`expected ${this.name}, got null`);
@@ -290,7 +238,6 @@ export class LabelPlan extends DonePlan {
       return coercionError(`expected ${this.name}, got a string that matches several values: ${values}`);
     }
     if (match.kind === 'none') return mismatch(this.name, node);
-    const flags = match.flags.flatMap((flag) => valueFlags(flag, node));
-    return new CoercedValue(match.json, { cost: guessOf(match.weight), flags });
+    return guessedFrom(node, match.json, match.weight, ...match.flags);
   }
 }

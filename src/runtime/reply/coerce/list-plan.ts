@@ -1,12 +1,11 @@
 import { separateScalars } from '../candidates/scan/bare-reader.ts';
 import { OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { flatten } from '../growing-text.ts';
-import { isNothing } from './nothing.ts';
-import { isStripped, REPAIR, stringNode, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import { flatten, GrowingText } from '../growing-text.ts';
+import { isNothing } from './spelling.ts';
+import { isStripped, REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { scalarNode } from '../candidates/whole-text.ts';
 import { CoercionError, emptiedError, MAX_ERRORS, memberError, mismatch } from './coercion-error.ts';
-import { TypedList } from './fast-plan.ts';
-import { GrowingMembers } from './members.ts';
+import { TypedList } from './typed-containers.ts';
 import {
   CoercedValue,
   DROPPED,
@@ -16,7 +15,7 @@ import {
   ValueWriter,
   type CoercionOutcome,
 } from './outcome.ts';
-import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import { coerceNested, unwrap, type WrappedType } from './wrappers.ts';
 
@@ -51,21 +50,11 @@ export class ListPlan extends Plan {
     return MISSING;
   }
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'list' || isStripped(node)) return undefined;
-    const element = this.#element();
-    const writer = new ValueWriter(reading, node);
-    const { items } = node;
-    for (let index = 0; index < items.length; index += 1) {
-      const item = items[index];
-      const value = item === undefined ? undefined : element.cast(item, reading);
-      if (value === undefined) return undefined;
-      addItem(writer, value, index);
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (strict) {
+      const isExact = node.kind === 'list' && !isStripped(node);
+      return isExact ? this.#fromItems(node, reading, true) : INEXACT;
     }
-    return writer.finish('[', ']');
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (node.kind === 'list') return this.#fromList(node, reading);
     return node.kind === 'object' ? this.#fromObject(node, reading) : this.#fromScalar(node, reading);
   }
@@ -90,7 +79,7 @@ export class ListPlan extends Plan {
     return inner?.with({ flags: [{ flag: 'unwrapped-list', path: '' }, ...inner.flags.slice(1)] });
   }
 
-  #fromItems(node: ReplyNode, reading: Reading): CoercionOutcome {
+  #fromItems(node: ReplyNode, reading: Reading, strict = false): CoercionOutcome {
     const element = this.#element();
     const writer = new ValueWriter(reading, node);
     const errors: CoercionError[] = [];
@@ -98,12 +87,13 @@ export class ListPlan extends Plan {
     let kind: CoercedValue['kind'] = 'value';
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
-      if (item === undefined || this.#addEach(writer, item, index, reading)) continue;
-      const outcome = element.coerce(item, reading);
+      if (item === undefined || (!strict && this.#addEach(writer, item, index, reading))) continue;
+      const outcome = element.coerce(item, reading, strict);
       if (outcome.ok) {
         addItem(writer, outcome, index);
         if (outcome.kind === 'display') kind = 'display';
-      } else {
+      } else if (strict) return INEXACT;
+      else {
         writer.lose(DROPPED, 'dropped-item', index, outcome);
         if (errors.length < MAX_ERRORS) errors.push(memberError(`[${index}]`, outcome));
       }
@@ -155,13 +145,13 @@ export class ListPlan extends Plan {
     return single.ok && (single.kept || single.cost.lost === 0) ? listOfOne(single, reading) : listError(node, single);
   }
 
-  /** Handles `"1, 2, 3"` for numbers or enum values and lines with bullets for strings: each part has to match as a whole. */
+  /** Handles `"1, 2, 3"` for numbers and enum values: each part has to match as a whole. */
   #fromParts(node: ReplyNode, reading: Reading): CoercionOutcome | undefined {
     const element = this.#element();
-    const parts = element.takesText ? bulletsIn(node) : partsOf(node);
-    if (parts.length < (element.takesText ? 1 : 2)) return undefined;
+    const parts = element.takesText ? [] : partsOf(node);
+    if (parts.length < 2) return undefined;
     const writer = new ValueWriter(reading);
-    writer.guessed = GUESS.shape;
+    writer.cost.guessed = GUESS.shape;
     writer.flag('separated', '');
     for (const [index, part] of parts.entries()) {
       const outcome = element.coerce(part, reading);
@@ -221,7 +211,7 @@ function isWholePart(outcome: CoercionOutcome): outcome is CoercedValue {
 
 function listOfOne(single: CoercedValue, reading: Reading): CoercedValue {
   const writer = new ValueWriter(reading);
-  writer.guessed = GUESS.shape;
+  writer.cost.guessed = GUESS.shape;
   writer.flag('single-to-list', '');
   addItem(writer, single, '');
   const list = writer.finish('[', ']');
@@ -235,7 +225,6 @@ function addItem(writer: ValueWriter, value: CoercedValue, segment: number | '')
 
 /** The longest string that is split into the members of a list. */
 const MAX_PARTS_TEXT = 2000;
-const MAX_LINES_TEXT = 20_000;
 
 /** Splits a string at its commas, semicolons and line breaks; empty if a comma can separate thousands. */
 function partsOf({ kind, text }: ReplyNode): readonly ReplyNode[] {
@@ -243,26 +232,6 @@ function partsOf({ kind, text }: ReplyNode): readonly ReplyNode[] {
   // Between semicolons, commas are not those of a list: `1,5; 2`.
   const parts = text.split(text.includes(';') ? ';' : /[,\n]/u).map((part) => part.trim());
   return parts.flatMap((part) => (part === '' ? [] : scalarNode(part)));
-}
-
-const BULLET = /^\s*([-*•])\s+(?=\S)/u;
-const NUMBERED = /^\s*(\d{1,3})[.)]\s+(?=\S)/u;
-
-/** Splits a string in which each line has a bullet, or a number in ascending order; empty for any other. */
-function bulletsIn({ kind, text }: ReplyNode): readonly ReplyNode[] {
-  if (kind !== 'string' || text.length > MAX_LINES_TEXT || !(BULLET.test(text) || NUMBERED.test(text))) return [];
-  const lines = text.trim().split('\n');
-  const first = Number(NUMBERED.exec(text)?.[1] ?? Number.NaN);
-  const bullet = BULLET.exec(text)?.[1];
-  const items = lines.map((line, at) => {
-    const isItem = Number.isNaN(first)
-      ? BULLET.exec(line)?.[1] === bullet
-      : NUMBERED.exec(line)?.[1] === String(first + at);
-    return isItem ? line.replace(Number.isNaN(first) ? BULLET : NUMBERED, '').trim() : undefined;
-  });
-  // A single line keeps its number, and a bullet before a digit: both can belong to the text.
-  if (lines.length === 1 && (!Number.isNaN(first) || /^\s*[-*•]\s+\d/u.test(text))) return [];
-  return items.some((item) => item === undefined) ? [] : items.map((item) => stringNode(item ?? ''));
 }
 
 /** Returns the only list among the values of an object. */
@@ -281,4 +250,63 @@ function isMember(single: CoercionOutcome): boolean {
 function listError(node: ReplyNode, single: CoercionOutcome): CoercionError {
   const error = mismatch('a list', node);
   return single.ok ? error : new CoercionError(() => [...error.violations, ...single.violations]);
+}
+
+// --- partials ---------------------------------------------------------------------------------------------------------------
+
+/** The partials of a list or map as it grows. Each complete member is written once. */
+export class GrowingMembers {
+  readonly #plan: Plan;
+  readonly #node: ReplyNode;
+  /** Returns the JSON text of a map's key, or undefined if the map has no such key; undefined for a list. */
+  readonly #keyText: ((key: string) => string | undefined) | undefined;
+  readonly #seen = new Set<string>();
+  readonly #json = new GrowingText();
+  #written = 0;
+  /** The JSON text of the member that was last shown before it was complete, and its position. */
+  #open = '';
+  #openAt = -1;
+
+  /** `plan`: the plan of the members. */
+  constructor(plan: Plan, node: ReplyNode, keyText?: (key: string) => string | undefined) {
+    this.#plan = plan;
+    this.#node = node;
+    this.#keyText = keyText;
+  }
+
+  show(reading: Reading): PartialValue {
+    const { items } = this.#node;
+    for (; items[this.#written]?.complete === true; this.#written += 1) {
+      this.#json.append(this.#member(this.#written, true, reading));
+      items[this.#written]?.forget();
+    }
+    const json = this.#json.text + this.#member(this.#written, false, reading);
+    return new PartialValue(this.#keyText === undefined ? `[${json}]` : `{${json}}`);
+  }
+
+  /** Returns a member with its comma and key; empty if it is hidden. */
+  #member(index: number, keep: boolean, reading: Reading): string {
+    const item = this.#node.items[index];
+    const value = item === undefined ? undefined : this.#visible(item, index, reading);
+    if (value === undefined) return '';
+    const comma = this.#json.isEmpty ? '' : ',';
+    if (this.#keyText === undefined) return comma + value;
+    const key = this.#keyText(this.#node.keys[index] ?? '');
+    if (key === undefined || this.#seen.has(key)) return '';
+    if (keep) this.#seen.add(key);
+    return `${comma}${key}:${value}`;
+  }
+
+  /** A member that an `@assert` rejects stays as it was shown before it was complete, since lists never shrink. */
+  #visible(item: ReplyNode, index: number, reading: Reading): string | undefined {
+    if (item.complete && this.#plan.mayBreakAssert() && !this.#plan.coerce(item, reading).ok) {
+      return this.#openAt === index ? this.#open : undefined;
+    }
+    const { json } = this.#plan.show(item, reading);
+    if (json !== undefined && !item.complete) {
+      this.#open = json;
+      this.#openAt = index;
+    }
+    return json;
+  }
 }

@@ -1,6 +1,6 @@
 import { NO_LOSSES } from '../reply-parser.ts';
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
-import { isNothing } from './nothing.ts';
+import { isNothing } from './spelling.ts';
 import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import {
   coercionError,
@@ -10,22 +10,21 @@ import {
   mismatch,
   type CoercionError,
 } from './coercion-error.ts';
-import { TypedMap } from './fast-plan.ts';
+import { TypedMap } from './typed-containers.ts';
 import type { LabelMatch, LabelMatcher } from './labels.ts';
-import { GrowingMembers } from './members.ts';
-import { CoercedValue, DROPPED, emptyForNothing, GUESS, ValueWriter, type CoercionOutcome } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
-import type { Reading } from './step-budget.ts';
+import { GrowingMembers } from './list-plan.ts';
 import {
-  asOneOf,
-  coerceNested,
-  frameAt,
-  isAnswerKey,
-  isDescriptionKey,
-  isSchema,
-  unwrap,
-  type WrappedType,
-} from './wrappers.ts';
+  CoercedValue,
+  DROPPED,
+  emptyForNothing,
+  GUESS,
+  MAP_EXTRA,
+  ValueWriter,
+  type CoercionOutcome,
+} from './outcome.ts';
+import { INEXACT, PartialValue, Plan } from './plan.ts';
+import type { Reading } from './step-budget.ts';
+import { asOneOf, coerceNested, isDescriptionKey, isSchema, unwrap, type WrappedType } from './wrappers.ts';
 
 /**
  * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
@@ -37,7 +36,10 @@ export class MapPlan extends Plan {
   readonly #value: () => Plan;
   readonly #wrapped: WrappedType = {
     read: (node, reading) => this.#read(node, reading),
-    holdersIn: (node, reading) => this.#holdersIn(node, reading),
+    holdersIn: (node, reading) => {
+      const isData = this.#hasEntry(node, reading);
+      return (key) => !isData && !isDescriptionKey(key);
+    },
   };
 
   /**
@@ -83,33 +85,17 @@ export class MapPlan extends Plan {
     return kind === 'object';
   }
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (node.kind !== 'object' || isStripped(node)) return undefined;
-    const writer = new ValueWriter(reading, node);
-    const entries = { writer, seen: new Map<string, string>() };
-    for (const [index, item] of node.items.entries()) {
-      const key = node.keys[index] ?? '';
-      const json = this.exactKey(key);
-      const value = json === undefined ? undefined : this.value.cast(item, reading);
-      if (json === undefined || value === undefined) return undefined;
-      addEntry(entries, { key, json, value });
-    }
-    return writer.finish('{', '}', true);
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (strict) return node.kind === 'object' ? this.#fromEntries(node, reading, true) : INEXACT;
     if (node.kind === 'object') return this.#fromObject(node, reading);
     if (node.kind === 'list' && node.items.length > 0) return this.#fromList(node, reading);
     return coerceNested(this, node, reading) ?? (isNothing(node) ? EMPTY_FOR_NOTHING : mismatch('a map', node));
   }
 
   #fromObject(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const at = frameAt(node);
-    const framed = at < 0 ? undefined : unwrap(this.#wrapped, node, reading, at);
-    if (framed !== undefined) return framed;
     const isData = !isSchema(node);
     const outcome = isData ? this.#fromEntries(node, reading) : coercionError('expected a map, got a JSON schema');
-    if (isWhole(outcome) && !this.#isWrapper(node, reading)) return outcome;
+    if (isWhole(outcome) && this.#hasEntry(node, reading)) return outcome;
     return unwrap(this.#wrapped, node, reading) ?? outcome;
   }
 
@@ -121,69 +107,47 @@ export class MapPlan extends Plan {
     return outcome.ok ? asOneOf(list, outcome, GUESS.shape) : outcome;
   }
 
-  #fromEntries(node: ReplyNode, reading: Reading): CoercionOutcome {
+  #fromEntries(node: ReplyNode, reading: Reading, strict = false): CoercionOutcome {
     if (isStripped(node)) return mismatch('a map', node);
     const writer = new ValueWriter(reading, node);
+    writer.cost.extra = MAP_EXTRA;
     const entries = { writer, seen: new Map<string, string>() };
     const errors: CoercionError[] = [];
-    const exact = this.#keys === undefined ? undefined : new Set(node.keys.map((key) => this.exactKey(key)));
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
-      // Another spelling of a key that the object also has as declared.
-      if (exact !== undefined && this.exactKey(key) === undefined && exact.has(this.#keyText(key) ?? '')) {
-        writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
-        continue;
-      }
-      const outcome = this.#coerceEntry(entries, key, item, reading);
+      if (strict && this.exactKey(key) === undefined) return INEXACT;
+      const outcome = this.#coerceEntry(entries, key, item, reading, strict);
+      if (strict && !outcome.ok) return INEXACT;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
-    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}', true);
+    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
   }
 
-  #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading): CoercionOutcome {
+  #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     const match = this.#matchKey(key);
-    const outcome = match.kind === 'match' ? this.value.coerce(item, reading) : unknownKey(key);
+    const outcome = match.kind === 'match' ? this.value.coerce(item, reading, strict) : unknownKey(key);
     if (match.kind === 'match' && outcome.ok) {
-      entries.writer.guessed += match.weight;
+      entries.writer.cost.guessed += match.weight;
       for (const flag of match.flags) entries.writer.flag(flag, key);
       addEntry(entries, { key, json: match.json, value: outcome });
     } else if (!outcome.ok) entries.writer.lose(DROPPED, 'dropped-item', key, outcome);
     return outcome;
   }
 
-  // --- wrappers --------------------------------------------------------------------------------------------------------
-
-  /** True for an object with an entry that is more likely the map itself, as in `{"status": "ok", "data": {…}}`. */
-  #isWrapper(node: ReplyNode, reading: Reading): boolean {
-    const { keys, items } = node;
-    return items.some((item, at) => {
-      const key = keys[at] ?? '';
-      const isData =
-        isAnswerKey(key) ||
-        (keys.length === 1 ? item.items.length > 1 : keys.every((other) => other === key || isDescriptionKey(other)));
-      return item.kind === 'object' && isData && this.#isDoubtful(this.value.coerce(item, reading));
-    });
-  }
-
-  /** True for a value that the map can take, but that the model wrote in another shape. */
-  #isDoubtful(outcome: CoercionOutcome): boolean {
-    return !outcome.ok || outcome.kind === 'display' || outcome.cost.guessed >= GUESS.shape;
-  }
-
   #read(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    const isValue = node.kind === 'object' && !isSchema(node) && frameAt(node) < 0;
+    const isValue = node.kind === 'object' && !isSchema(node);
     const outcome = isValue ? this.#fromEntries(node, reading) : undefined;
-    return outcome !== undefined && isWhole(outcome) && !this.#isWrapper(node, reading) ? outcome : undefined;
+    return outcome !== undefined && isWhole(outcome) && this.#hasEntry(node, reading) ? outcome : undefined;
   }
 
-  /** An object is a wrapper if none of its other members can be an entry of the map. */
-  #holdersIn(node: ReplyNode, reading: Reading): (key: string) => boolean {
-    const hasEntry = node.items.some((item, at) => {
+  /** False for an object with no entry of the map as the model should write it, which is more likely a wrapper. */
+  #hasEntry(node: ReplyNode, reading: Reading): boolean {
+    return node.items.some((item, at) => {
       const key = node.keys[at] ?? '';
       if (isDescriptionKey(key) || this.#keyText(key) === undefined) return false;
-      return !this.#isDoubtful(this.value.coerce(item, reading));
+      const outcome = this.value.coerce(item, reading);
+      return outcome.ok && outcome.kind !== 'display' && outcome.cost.guessed < GUESS.shape;
     });
-    return (key) => !hasEntry && !isDescriptionKey(key);
   }
 
   // --- partials ------------------------------------------------------------------------------------------------------

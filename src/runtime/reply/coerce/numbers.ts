@@ -4,8 +4,9 @@ import { isJsonNumber, jsonNumberOf } from '../candidates/scan/bare-reader.ts';
 import type { ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, UNREADABLE, type Hit } from './answer-in-text.ts';
 import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { asWritten, CoercedValue, GUESS, guessOf, type CoercionOutcome, type Flag } from './outcome.ts';
-import { DonePlan, fromComposite, valueFlags } from './scalars.ts';
+import { ANSWER_CUE, asWritten, CoercedValue, GUESS, guessedFrom, type CoercionOutcome } from './outcome.ts';
+import { INEXACT } from './plan.ts';
+import { DonePlan, fromComposite } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
 /** The beginning of a number. */
@@ -16,32 +17,30 @@ abstract class NumberPlan extends DonePlan {
     return !quoted && BEGUN.test(text);
   }
 
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    if (node.kind === 'number') return this.fromNumber(node, reading);
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (node.kind === 'number') return this.fromNumber(node, strict);
+    if (strict) return INEXACT;
     if (node.kind === 'string' || node.kind === 'bare') return this.#fromText(node, reading);
     return fromComposite(this, node, reading);
   }
 
   #fromText(node: ReplyNode, reading: Reading): CoercionOutcome {
     reading.spend(node.text.length);
-    const found = findNumber(node.text, { decimals: this.decimals, quoted: node.quoted });
+    const found = findNumber(node.text, this.decimals, node.quoted);
     if (found === undefined) return mismatch(this.name, node);
     const json = this.format(found.text);
     if (json === undefined)
       return this.decimals || isInteger(found.text) ? tooLarge(this.name, node) : mismatch(this.name, node);
-    const flags = [...valueFlags(found.exact ? 'string-to-number' : 'number-in-text', node), ...this.flagsOf(json)];
-    if (found.cued) flags.push({ flag: 'answer-cue', path: '' });
-    return new CoercedValue(json, { cost: guessOf(found.exact ? GUESS.spelling : GUESS.scalar), flags });
-  }
-
-  /** Returns the flags of a number in a string. */
-  protected flagsOf(_json: string): readonly Flag[] {
-    return [];
+    const cues = found.cued ? [ANSWER_CUE] : [];
+    const value = found.exact
+      ? guessedFrom(node, json, GUESS.spelling, 'string-to-number')
+      : guessedFrom(node, json, GUESS.scalar, 'number-in-text', ...cues);
+    return this.decimals ? value : withDigits(value);
   }
 
   /** True if the type has decimals. */
   protected abstract readonly decimals: boolean;
-  protected abstract fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome;
+  protected abstract fromNumber(node: ReplyNode, strict: boolean): CoercionOutcome;
   /** Returns the JSON text of a number, given as JSON; undefined if the type cannot hold it. */
   protected abstract format(number: string): string | undefined;
 }
@@ -59,24 +58,17 @@ export class IntPlan extends NumberPlan {
     return isJsonNumber(source) && isInteger(source) && isExact(source) ? integerText(source) : undefined;
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    const text = node.kind === 'number' ? numberText(node) : '';
-    if (text === '' || !isInteger(text)) return undefined;
-    if (isExact(text)) return asWritten(integerText(text), node);
-    return isLong(text) ? new CoercedValue(text, { flags: intFlags(text) }) : undefined;
-  }
-
-  protected fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected fromNumber(node: ReplyNode, strict: boolean): CoercionOutcome {
     const text = numberText(node);
-    if (isInteger(text)) return this.cast(node, reading) ?? tooLarge('int', node);
+    if (isInteger(text)) {
+      if (isExact(text)) return asWritten(integerText(text), node);
+      return isLong(text) ? withDigits(new CoercedValue(text)) : tooLarge('int', node);
+    }
+    if (strict) return INEXACT;
     const json = integerOf(Number(text));
     if (json === undefined) return tooLarge('int', node);
     if (Number.isInteger(Number(text))) return new CoercedValue(json);
-    return new CoercedValue(json, { cost: guessOf(GUESS.spelling), flags: valueFlags('rounded', node) });
-  }
-
-  protected override flagsOf(json: string): readonly Flag[] {
-    return intFlags(json);
+    return guessedFrom(node, json, GUESS.spelling, 'rounded');
   }
 
   /** The decimals of a number in a string are not dropped. */
@@ -91,8 +83,9 @@ function tooLarge(type: string, node: ReplyNode): CoercionOutcome {
 }
 
 /** Flags an integer that is exact only as digits. */
-function intFlags(digits: string): readonly Flag[] {
-  return isExact(digits) ? [] : [{ flag: LARGE_INT, path: '', detail: digits }];
+function withDigits(value: CoercedValue): CoercedValue {
+  const { json, flags } = value;
+  return isExact(json) ? value : value.with({ flags: [...flags, { flag: LARGE_INT, path: '', detail: json }] });
 }
 
 export class FloatPlan extends NumberPlan {
@@ -105,13 +98,9 @@ export class FloatPlan extends NumberPlan {
     return this.format(source);
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    const json = node.kind === 'number' ? this.format(numberText(node)) : undefined;
-    return json === undefined ? undefined : asWritten(json, node);
-  }
-
-  protected fromNumber(node: ReplyNode, reading: Reading): CoercionOutcome {
-    return this.cast(node, reading) ?? tooLarge('float', node);
+  protected fromNumber(node: ReplyNode): CoercionOutcome {
+    const json = this.format(numberText(node));
+    return json === undefined ? tooLarge('float', node) : asWritten(json, node);
   }
 
   protected format(number: string): string | undefined {
@@ -120,6 +109,8 @@ export class FloatPlan extends NumberPlan {
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------
+
+const SMALL_E = 101;
 
 /** True for a number without a point and an exponent. */
 function isInteger(text: string): boolean {
@@ -152,21 +143,8 @@ function isLong(digits: string): boolean {
 }
 
 function floatText(text: string): string {
-  if (isInteger(text)) return integerText(text);
-  return isShortest(text) ? text : JSON.stringify(Number(text));
+  return isInteger(text) ? integerText(text) : JSON.stringify(Number(text));
 }
-
-/** True for most decimals that JSON.stringify writes in the same way, which this test finds out at little cost. */
-function isShortest(text: string): boolean {
-  if (text.length > 16 || text.endsWith('0')) return false;
-  const start = text.startsWith('-') ? 1 : 0;
-  if (text.charCodeAt(start) === ZERO && text.charCodeAt(start + 2) === ZERO) return false;
-  for (let at = start; at < text.length; at += 1) if ((text.charCodeAt(at) | 32) === SMALL_E) return false;
-  return true;
-}
-
-const ZERO = 48;
-const SMALL_E = 101;
 
 // --- numbers in strings ------------------------------------------------------------------------------------------------
 
@@ -179,66 +157,56 @@ interface FoundNumber {
   readonly cued: boolean;
 }
 
-interface NumberContext {
-  /** True if the type has decimals. */
-  readonly decimals: boolean;
-  /** True for a string in quotes, whose commas do not separate members. */
-  readonly quoted: boolean;
-}
-
+/** White space, the marks of bold and of code, and a comma at the end. */
+const AROUND = /^[\s*_\x60]+|[\s*_\x60,]+$/gu;
 /** No string that is a number as a whole has more characters. */
 const MAX_WHOLE = 1000;
 /** As an integer, `1.200` can be 1200 or 1. */
 const POINT_OR_COMMA = /^[+-]?[1-9]\d{0,2}\.\d{3}$/u;
-/** A list is not one number. */
-const LIST = /^\[[^\]]*,[^\]]*\]$/u;
 const FRACTION = /^([+-]?\d+(?:\.\d+)?)\s*\/\s*(\d+(?:\.\d+)?)$/u;
-/** A dash as the sign of the first number; with a space before it, only if nothing but a unit follows. */
-const LONG_MINUS = /^[–‒—−﹣－](?:(?=[$€£]?[\d.])|\s(?=[$€£]?\.?\d[\d.,]*(?:\s?[%€$£]|\s?°\s?[CFK]?)?\s*$))/u;
-/** An amount in parentheses, as accountants write negative ones. */
-const IN_PARENTHESES = /^\(([$€£¥₹]?\s?[\d.,]*[.,][\d.,]*)\)$/u;
-/** A decimal comma, which is not the one of a group of thousands; without quotes, `1,5` can be two members. */
-const DECIMAL_COMMA = /^[+-]?(?:0,\d+|[1-9]\d*,(?:\d{1,2}|\d{4,}))(?:\s[\p{L}°]{1,20})?$/u;
-const BELOW_ONE = /^[+-]?0,\d{3,}$/u;
 
-/** Finds the number that a string means; undefined if there is none, or several of which none is the answer. */
-function findNumber(raw: string, context: NumberContext): FoundNumber | undefined {
-  const text = raw.length > MAX_WHOLE ? '' : wholeText(raw);
-  const whole = text === '' ? undefined : wholeNumber(text, context);
-  if (whole !== undefined) return { ...whole, cued: false };
-  if ((!context.decimals && POINT_OR_COMMA.test(text)) || LIST.test(text)) return undefined;
-  const answer = answerInText(text === '' ? raw : text, (part) => numbersIn(part, context));
-  if (answer.kind !== 'answer' || (!context.decimals && POINT_OR_COMMA.test(answer.json))) return undefined;
-  return { text: answer.json, exact: false, cued: answer.cued };
-}
-
-/** Returns a text without the marks around it, in ASCII digits, and with a hyphen as the sign. */
-function wholeText(raw: string): string {
-  const text = raw
-    .trim()
-    .replace(/,+$/u, '')
-    .replace(/^(\*\*|__|\*|_|`)([^]*)\1$/u, '$2');
-  return (/[０-９]/u.test(text) ? text.normalize('NFKC') : text).replace(LONG_MINUS, '-').trim();
-}
-
-function wholeNumber(text: string, { decimals, quoted }: NumberContext): Omit<FoundNumber, 'cued'> | undefined {
-  if (!decimals && POINT_OR_COMMA.test(text)) return undefined;
+/**
+ * Finds the number that a string means; undefined if there is none, or several of which none is the answer. `decimals`: the
+ * type has decimals. `quoted`: the string is in quotes; without them, `1,5` can be two members.
+ */
+function findNumber(raw: string, decimals: boolean, quoted: boolean): FoundNumber | undefined {
+  const text = raw.length > MAX_WHOLE ? '' : raw.replace(AROUND, '');
+  const isDoubtful = (number: string): boolean => !decimals && POINT_OR_COMMA.test(number);
+  if (isDoubtful(text)) return undefined;
   const plain = numberOf(text);
-  if (plain !== undefined) return { text: plain, exact: true };
-  const [, over, under] = FRACTION.exec(text) ?? [];
-  const ratio = over === undefined ? Number.NaN : Number(over) / Number(under);
-  if (Number.isFinite(ratio)) return { text: JSON.stringify(ratio), exact: false };
-  const negative = IN_PARENTHESES.exec(text)?.[1]?.replace(/^[^\d.]+/u, '');
-  const digits = negative === undefined ? undefined : plainDigits(negative, true);
-  if (digits !== undefined) return { text: `-${digits}`, exact: false };
-  const comma = decimals && (quoted ? DECIMAL_COMMA : BELOW_ONE).test(text) ? text.split(/\s/u)[0] : undefined;
-  const point = comma === undefined ? undefined : numberOf(comma.replace(',', '.'));
-  return point === undefined ? undefined : { text: point, exact: false };
+  if (plain !== undefined) return { text: plain, exact: true, cued: false };
+  const computed = fractionOf(text) ?? negativeOf(text) ?? (decimals ? withComma(text, quoted) : undefined);
+  if (computed !== undefined) return { text: computed, exact: false, cued: false };
+  const answer = answerInText(text === '' ? raw : text, (part) => numbersIn(part, decimals));
+  if (answer.kind !== 'answer' || isDoubtful(answer.json)) return undefined;
+  return { text: answer.json, exact: false, cued: answer.cued };
 }
 
 /** Returns the JSON text of a number, without leading zeros. */
 function numberOf(text: string): string | undefined {
   return jsonNumberOf(text.replace(/^([+\-−]?)0+(?=\d)/u, '$1'));
+}
+
+function fractionOf(text: string): string | undefined {
+  const [, over, under] = FRACTION.exec(text) ?? [];
+  const ratio = over === undefined ? Number.NaN : Number(over) / Number(under);
+  return Number.isFinite(ratio) ? JSON.stringify(ratio) : undefined;
+}
+
+/** Reads an amount in parentheses, as accountants write negative ones: `(1,200.50)`. */
+function negativeOf(text: string): string | undefined {
+  if (!text.startsWith('(') || !text.endsWith(')')) return undefined;
+  const digits = text.slice(1, -1).replace(/^[$€£¥₹]\s?/u, '');
+  const plain = /^[\d.,]*[.,][\d.,]*$/u.test(digits) ? plainDigits(digits, true) : undefined;
+  return plain === undefined ? undefined : `-${plain}`;
+}
+
+/** Reads `1,5`, whose comma is not the one of a group of thousands. */
+function withComma(text: string, quoted: boolean): string | undefined {
+  const [, sign = '', whole, fraction] = /^([+-]?)(\d+),(\d+)(?:\s\p{L}{1,20})?$/u.exec(text) ?? [];
+  if (whole === undefined || fraction === undefined || !(whole === '0' || (quoted && fraction.length !== 3)))
+    return undefined;
+  return numberOf(`${sign}${whole}.${fraction}`);
 }
 
 /**
@@ -255,14 +223,11 @@ const NEARBY = 20;
 const PREFIX =
   /(?:(?<![\p{L}\p{N}_)])[+\-−](?=[\s$€£¥₹.]*$)(?!\s))?(?:[$€£¥₹]\s?|[A-Z]{3} )?[+\-−]?(?:(?<![\p{L}\p{N}.])\.)?$/u;
 const SUFFIX = /^\s?[%€£$¥₹](?![\p{L}\p{N}])|^ (?:USD|EUR|GBP|CHF|JPY|INR)(?![\p{L}\p{N}])/u;
-/** Signs around a number that is a bound, an operand or the number of a list item. */
-const OTHER_USE = /[<>≤≥^/]=?\s?[$€£]?$/u;
-const OTHER_USE_AFTER = /^(?:\+(?![\p{L}\p{N}])|\s?[/^]\s?[\d(])/u;
+/** Marks around the number of a list item. */
 const ITEM = /(?:^|\n)[ \t>*_#-]*$/u;
 const ITEM_AFTER = /^[.)]\**[ \t]+\S/u;
 
-function numbersIn(text: string, { decimals }: NumberContext): readonly Hit[] {
-  if (!/\d/u.test(text)) return [];
+function numbersIn(text: string, decimals: boolean): readonly Hit[] {
   return [...text.matchAll(RUN)].flatMap((run) => numberAt(text, run, decimals));
 }
 
@@ -273,7 +238,7 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
   const before = text.slice(Math.max(0, run.index - NEARBY), run.index);
   const after = text.slice(end, end + NEARBY);
   const unreadable = [{ from: run.index, to: end, json: UNREADABLE }];
-  if (SCALE_WORD.test(after) || OTHER_USE.test(before) || OTHER_USE_AFTER.test(after)) return unreadable;
+  if (SCALE_WORD.test(after)) return unreadable;
   if (ITEM.test(before) && ITEM_AFTER.test(after)) return [];
   const prefix = PREFIX.exec(before)?.[0] ?? '';
   const suffix = SUFFIX.exec(after)?.[0] ?? '';
@@ -282,17 +247,17 @@ function numberAt(text: string, run: RegExpExecArray, decimals: boolean): readon
   return [{ from: run.index - prefix.length, to: end + suffix.length, json }];
 }
 
-/** A currency before the digits, and a unit after them: `USD500`, `5kg`, `12.5k`. */
-const UNIT =
-  /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?(?:[eE][+-]?\d+)?)([a-zA-Zµ]{1,3})?$/u;
+/** A currency before the digits, and an exponent or a unit after them: `USD500`, `1e-3`, `5kg`, `12.5k`. */
+const UNIT = /^(?:USD|EUR|GBP|CHF|JPY|INR)?(\d(?:[\d.,'’_ \u00a0\u2009\u202f]*\d)?)([eE][+-]?\d+)?([a-zA-Zµ]{1,3})?$/u;
 /** Letters after digits that multiply them in one reading, and are a unit in another. */
 const DOUBTFUL_UNIT = /^(?:m|mm|mn|b|bn|t|e|[A-Z]+)$/u;
 
 function amountOf(prefix: string, word: string, commaIsPoint: boolean): string | undefined {
-  const [, body, unit = ''] = UNIT.exec(word) ?? [];
+  const [, body, exponent = '', unit = ''] = UNIT.exec(word) ?? [];
   if (body === undefined || (DOUBTFUL_UNIT.test(unit) && unit !== 'K')) return undefined;
   const digits = plainDigits((prefix.endsWith('.') ? '.' : '') + body, commaIsPoint);
-  const number = digits === undefined ? undefined : numberOf((/[-−]/u.test(prefix) ? '-' : '') + digits);
+  const sign = prefix.includes('-') || prefix.includes('−') ? '-' : '';
+  const number = digits === undefined ? undefined : numberOf(sign + digits + exponent);
   if (number === undefined || unit.toLowerCase() !== 'k') return number;
   // The product of a decimal and a power of ten has no more digits than the decimal.
   return JSON.stringify(Number((Number(number) * 1000).toPrecision(15)));
@@ -300,14 +265,22 @@ function amountOf(prefix: string, word: string, commaIsPoint: boolean): string |
 
 /**
  * Returns a number without the marks between its groups of thousands, the first of which never begins with zero; undefined for
- * a date, a version, or a list of numbers.
+ * a date, a version, or a list of numbers. `commaIsPoint`: `1,5` is a decimal.
  */
 function plainDigits(text: string, commaIsPoint: boolean): string | undefined {
-  if (/^(?:\d+|\d*\.\d+)(?:e[+-]?\d+)?$/iu.test(text)) return text;
-  if (/^[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}(?:\.\d+)?$/u.test(text)) return text.replaceAll(',', '');
-  if (/^[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’_]\d{3})+(?:\.\d+)?$/u.test(text)) return text.replace(/[^\d.]/gu, '');
-  if (/^[1-9]\d{0,2}(?:[ \u00a0\u2009\u202f'’.]\d{3})+,\d+$/u.test(text)) {
-    return text.replace(/[^\d,]/gu, '').replace(',', '.');
-  }
-  return commaIsPoint && /^(?:\d+,\d{1,2}|0,\d+)$/u.test(text) ? text.replace(',', '.') : undefined;
+  const marks = text.replace(/\d/gu, '');
+  const [first = '', ...groups] = text.split(/\D/u);
+  if (marks === '' || marks === '.') return text;
+  const [mark = ''] = marks;
+  const last = groups.at(-1) ?? '';
+  if (marks === ',' && commaIsPoint && (last.length <= 2 || first === '0')) return `${first}.${last}`;
+  const isGrouped = (between: readonly string[], to: number): boolean =>
+    /^[1-9]\d{0,2}$/u.test(first) &&
+    marks.slice(0, to) === mark.repeat(to) &&
+    between.every((group, at) => group.length === 3 || (mark === ',' && group.length === 2 && at < between.length - 1));
+  if (mark !== '.' && isGrouped(groups, marks.length)) return first + groups.join('');
+  const point = marks.at(-1);
+  const isDecimal = (point === '.' && mark !== '.') || (point === ',' && mark !== ',');
+  if (!isDecimal || last === '' || !isGrouped(groups.slice(0, -1), marks.length - 1)) return undefined;
+  return `${first}${groups.slice(0, -1).join('')}.${last}`;
 }

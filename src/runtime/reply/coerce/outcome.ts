@@ -1,9 +1,9 @@
 import { joinPath } from '../../../base/value-path.ts';
 import type { Losses, ParseFlag } from '../../../schema/explanation.ts';
 import { NO_LOSSES } from '../reply-parser.ts';
-import { isNothing } from './nothing.ts';
+import { isNothing } from './spelling.ts';
 import { CERTAIN_REPAIRS, describeRepairs, type ReplyNode } from '../candidates/scan/reply-node.ts';
-import type { CoercionError } from './coercion-error.ts';
+import { describeValue, type CoercionError } from './coercion-error.ts';
 import type { Reading } from './step-budget.ts';
 
 /** The result of coercing one value to a type. */
@@ -42,7 +42,7 @@ export const GUESS = {
 } as const;
 
 /** A map that fits as well as a class is less specific: it costs less than a key without a field. */
-const MAP_COST: Cost = { ...FREE, extra: 0.5 };
+export const MAP_EXTRA = 0.5;
 
 /**
  * Negative if `a` is the better way to coerce a value: it loses less, it keeps the shape of the value, it has fields for more
@@ -102,8 +102,6 @@ export interface CoercedDetails {
   readonly losses?: Losses;
 }
 
-const NO_DETAILS: CoercedDetails = {};
-
 /** A value that matches its type. */
 export class CoercedValue {
   readonly ok = true;
@@ -134,16 +132,15 @@ export class CoercedValue {
 
   /** Returns the same value with other details. */
   with(details: CoercedDetails): CoercedValue {
-    const { bare, shown, cost, kind, kept, flags, losses } = this;
-    return new CoercedValue(this.json, { bare, shown, cost, kind, kept, flags, losses, ...details });
+    return new CoercedValue(this.json, { ...this, ...details });
   }
 
   /** Returns the same value, guessed in a way that the flag describes. `losses`: in addition to those of the value. */
   guessed(weight: number, flag: string, detail?: string, losses: Losses = NO_LOSSES): CoercedValue {
-    const own = detail === undefined ? { flag, path: '' } : { flag, path: '', detail };
+    const own: Flag = { flag, path: '', ...(detail !== undefined && { detail }), ...(isLoss(losses) && { losses }) };
     return this.with({
       cost: addCost(this.cost, { ...FREE, guessed: weight, lost: countOf(losses) }),
-      flags: [losses === NO_LOSSES ? own : { ...own, losses }, ...this.flags],
+      flags: [own, ...this.flags],
       losses: sumOf(this.losses, losses),
     });
   }
@@ -154,36 +151,30 @@ export class CoercedValue {
   }
 }
 
-/** Returns the cost of a guess. */
-export function guessOf(weight: number): Cost {
-  return { ...FREE, guessed: weight };
-}
+const NO_DETAILS: CoercedDetails = {};
 
 /** Returns a scalar that already has its type, with a flag for its repairs. */
 export function asWritten(json: string, { repairs }: ReplyNode, kind: TextKind = 'value'): CoercedValue {
-  if (repairs === 0) return kind === 'value' ? new CoercedValue(json) : new CoercedValue(json, TEXT);
-  return new CoercedValue(json, repairedDetails(repairs, kind));
+  if (repairs === 0) return kind === 'value' ? new CoercedValue(json) : new CoercedValue(json, { kind });
+  const flags = [{ flag: 'repaired', path: '', detail: repairs }];
+  return new CoercedValue(json, { kind, cost: { ...FREE, repaired: repairCost(repairs) }, flags });
 }
 
-const TEXT: CoercedDetails = { kind: 'text' };
-
-/** The details of repaired scalars. A reply can contain thousands of scalars, and they hardly differ. */
-const REPAIRED = { value: new Map<number, CoercedDetails>(), text: new Map<number, CoercedDetails>() };
-
-function repairedDetails(repairs: number, kind: TextKind): CoercedDetails {
-  const known = REPAIRED[kind === 'text' ? 'text' : 'value'];
-  const found = known.get(repairs);
-  if (found !== undefined) return found;
-  const details = { kind, cost: repairCost(repairs), flags: [{ flag: 'repaired', path: '', detail: repairs }] };
-  known.set(repairs, details);
-  return details;
+function repairCost(repairs: number): number {
+  return (repairs & ~CERTAIN_REPAIRS) === 0 ? 0 : 1;
 }
 
-const REPAIR_COST: Cost = { ...FREE, repaired: 1 };
-
-function repairCost(repairs: number): Cost {
-  return (repairs & ~CERTAIN_REPAIRS) === 0 ? FREE : REPAIR_COST;
+/** Returns a scalar that was guessed from what the model wrote, with flags that describe how. */
+export function guessedFrom(node: ReplyNode, json: string, weight: number, ...flags: readonly string[]): CoercedValue {
+  const detail = describeValue(node);
+  return new CoercedValue(json, {
+    cost: { ...FREE, guessed: weight },
+    flags: flags.map((flag) => (flag === ANSWER_CUE ? { flag, path: '' } : { flag, path: '', detail })),
+  });
 }
+
+/** The flag of a value whose place singles it out among others of the text. */
+export const ANSWER_CUE = 'answer-cue';
 
 /** Returns the null of an optional value that does not match, or whose `@assert` fails. */
 export function nullFor(reason: string, node: ReplyNode): CoercedValue {
@@ -194,7 +185,12 @@ export function nullFor(reason: string, node: ReplyNode): CoercedValue {
 
 /** Returns the empty list or map that a word for nothing means. */
 export function emptyForNothing(json: string): CoercedValue {
-  return new CoercedValue(json, { cost: guessOf(GUESS.empty), kept: false, flags: [{ flag: 'nothing', path: '' }] });
+  return new CoercedValue(json).guessed(GUESS.empty, 'nothing').with({ kept: false });
+}
+
+/** True for the string of a union. */
+export function isText(outcome: CoercionOutcome): boolean {
+  return outcome.ok && outcome.kind !== 'value';
 }
 
 // --- losses ----------------------------------------------------------------------------------------------------------
@@ -211,6 +207,10 @@ function sumOf(a: Losses, b: Losses): Losses {
 
 function countOf({ dropped, defaulted }: Losses): number {
   return dropped + defaulted;
+}
+
+function isLoss(losses: Losses | undefined): boolean {
+  return losses !== undefined && losses !== NO_LOSSES;
 }
 
 // --- flags -----------------------------------------------------------------------------------------------------------
@@ -235,36 +235,26 @@ const NO_FLAGS: readonly Flag[] = [];
 
 /** Returns the flags of a reply as its caller sees them. */
 export function describeFlags(flags: readonly Flag[]): readonly ParseFlag[] {
-  const described = new Map<number, string>(); // The same few repairs occur over and over.
-  return flags.map(({ flag, path, detail, losses = NO_LOSSES }) => {
-    const words = typeof detail === 'number' ? wordsOf(detail, described) : detail;
-    const own = words === undefined ? { flag, path } : { flag, path, detail: words };
-    return losses === NO_LOSSES ? own : { ...own, losses };
-  });
-}
-
-function wordsOf(repairs: number, described: Map<number, string>): string {
-  const words = described.get(repairs) ?? describeRepairs(repairs);
-  described.set(repairs, words);
-  return words;
+  return flags.map(({ flag, path, detail, losses }) => ({
+    flag,
+    path,
+    ...(detail !== undefined && { detail: typeof detail === 'number' ? describeRepairs(detail) : detail }),
+    ...(losses !== undefined && losses !== NO_LOSSES && { losses }),
+  }));
 }
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
 /** Builds the value of a list, map or object member by member. */
 export class ValueWriter {
-  /** The cost so far. Mutable numbers, because there can be thousands of members. */
-  lost = 0;
-  guessed = 0;
-  extra = 0;
-  #repaired = 0;
+  /** The cost so far. Mutable, because there can be thousands of members. */
+  readonly cost = { lost: 0, guessed: 0, repaired: 0, extra: 0 };
   readonly #reading: Reading;
   /** The JSON text so far; `#bare` and `#shown` exist only while they differ from it. */
   #json = '';
   #bare: string | undefined = undefined;
   #shown: string | undefined = undefined;
-  /** Created on demand: most values have no flags, and there can be thousands. */
-  #flags: Flag[] | undefined = undefined;
+  readonly #flags: Flag[] = [];
   /** The number of flags that report losses. */
   #lossFlags = 0;
   #losses = NO_LOSSES;
@@ -274,7 +264,7 @@ export class ValueWriter {
     this.#reading = reading;
     if (node === undefined || node.repairs === 0) return;
     this.flag('repaired', '', node.repairs);
-    this.#repaired = repairCost(node.repairs).repaired;
+    this.cost.repaired = repairCost(node.repairs);
   }
 
   get isEmpty(): boolean {
@@ -290,79 +280,57 @@ export class ValueWriter {
     if (cost !== FREE) this.#addCost(cost);
     if (flags.length === 0) return;
     this.#reading.spend(2 * flags.length);
-    if (losses !== NO_LOSSES) this.#losses = sumOf(this.#losses, losses);
-    if (losses !== NO_LOSSES || this.#hasRoom(undefined)) this.#addFlags(segment, flags);
-  }
-
-  #addCost(cost: Cost): void {
-    this.lost += cost.lost;
-    this.guessed += cost.guessed;
-    this.extra += cost.extra;
-    this.#repaired += cost.repaired;
-  }
-
-  #addFlags(segment: string | number, flags: readonly Flag[]): void {
+    this.#losses = sumOf(this.#losses, losses);
     for (const each of flags) {
       if (this.#hasRoom(each.losses)) this.#push({ ...each, path: joinPath(pathOf(segment), each.path) });
     }
   }
 
+  #addCost({ lost, guessed, repaired, extra }: Cost): void {
+    this.cost.lost += lost;
+    this.cost.guessed += guessed;
+    this.cost.repaired += repaired;
+    this.cost.extra += extra;
+  }
+
   flag(flag: string, segment: string | number, detail?: string | number): void {
-    if (!this.#hasRoom(undefined)) return;
-    const path = pathOf(segment);
-    this.#push(detail === undefined ? { flag, path } : { flag, path, detail });
+    if (this.#hasRoom(undefined)) this.#push({ flag, path: pathOf(segment), detail });
   }
 
   /** Counts and flags a member that does not match. */
   lose(losses: Losses, flag: string, segment: string | number, { reason }: Pick<CoercionError, 'reason'>): void {
     this.#losses = sumOf(this.#losses, losses);
-    this.lost += countOf(losses);
+    this.cost.lost += countOf(losses);
     if (this.#hasRoom(losses)) this.#push({ flag, path: pathOf(segment), detail: reason, losses });
   }
 
   /** Flags of losses have room of their own, so that others do not displace them. */
   #hasRoom(losses: Losses | undefined): boolean {
-    const all = this.#flags?.length ?? 0;
-    return (isLoss(losses) ? this.#lossFlags : all - this.#lossFlags) < MAX_FLAGS;
+    return (isLoss(losses) ? this.#lossFlags : this.#flags.length - this.#lossFlags) < MAX_FLAGS;
   }
 
   #push(flag: Flag): void {
-    (this.#flags ??= []).push(flag);
+    this.#flags.push(flag);
     if (isLoss(flag.losses)) this.#lossFlags += 1;
   }
 
-  /** Returns the value that the members form between two brackets. `isMap`: it is a map. */
-  finish(open: string, close: string, isMap = false): CoercedValue {
+  /** Returns the value that the members form between two brackets. */
+  finish(open: string, close: string): CoercedValue {
     const json = open + this.#json + close;
-    if (this.#flags === undefined && this.#bare === undefined && this.#shown === undefined && this.#isFree) {
-      return isMap ? new CoercedValue(json, MAP_DETAILS) : new CoercedValue(json);
-    }
-    const { lost, guessed, extra } = this;
+    const { lost, guessed, repaired, extra } = this.cost;
+    const isFree = lost + guessed + repaired + extra === 0;
+    if (isFree && this.#flags.length === 0 && this.#bare === undefined && this.#shown === undefined)
+      return new CoercedValue(json);
     return new CoercedValue(json, {
-      cost: { lost, guessed, repaired: this.#repaired, extra: isMap ? extra + MAP_COST.extra : extra },
+      cost: isFree ? FREE : this.cost,
       bare: this.#bare === undefined ? json : open + this.#bare + close,
       shown: this.#shown === undefined ? json : open + this.#shown + close,
-      flags: this.#flags ?? NO_FLAGS,
+      flags: this.#flags,
       losses: this.#losses,
     });
   }
-
-  get #isFree(): boolean {
-    return this.lost + this.guessed + this.extra + this.#repaired === 0;
-  }
-}
-
-const MAP_DETAILS: CoercedDetails = { cost: MAP_COST };
-
-function isLoss(losses: Losses | undefined): boolean {
-  return losses !== undefined && losses !== NO_LOSSES;
 }
 
 function pathOf(segment: string | number): string {
   return typeof segment === 'number' ? `[${segment}]` : segment;
-}
-
-/** True for the string of a union. */
-export function isText(outcome: CoercionOutcome): boolean {
-  return outcome.ok && outcome.kind !== 'value';
 }

@@ -1,66 +1,92 @@
+import { joinPath } from '../../../base/value-path.ts';
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
-import { FastPlan } from './fast-plan.ts';
-import type { CoercedValue, CoercionOutcome } from './outcome.ts';
+import type { LikelyKey } from '../candidates/scan/tree-sink.ts';
+import { coercionError } from './coercion-error.ts';
+import { MAX_FLAGS, type CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { StepBudget, type Reading } from './step-budget.ts';
 
 /**
  * The way to coerce values to one type. A plan is compiled once from its type. Results that belong to a reply are
  * stored in the reply's nodes.
  */
-export abstract class Plan extends FastPlan {
+export abstract class Plan {
   /** The type in words, for messages. */
   abstract readonly name: string;
 
   /** Partials show a value only when it is complete. */
   doneOnly = false;
 
+  /** The value has the wrapper of `@check` or `@stream.with_state` around it. */
+  readonly isWrapped: boolean = false;
+
+  /** The type is a string or a union with one. */
+  readonly takesText: boolean = false;
+
   /** True if several types contain the type, or it contains itself: nodes then keep the results of their coercion. */
   isShared = false;
 
-  override showsOpen(_bracket: number): boolean {
+  // --- the fast path -----------------------------------------------------------------------------------------------
+  // It knows only values that match their type exactly; undefined or false leaves the reply to the tolerant parser.
+
+  /** Returns the JSON text of a scalar, given as JSON, if `coerce` accepts it strictly and without flags. */
+  exact(_source: string): string | undefined {
+    return undefined;
+  }
+
+  /** Returns the list or object that the bracket opens, if its type is certain. */
+  openContainer(_bracket: number): TypedContainer | undefined {
+    return undefined;
+  }
+
+  /** True if the constraints on a complete list or object hold. */
+  accepts(_json: string): boolean {
+    return true;
+  }
+
+  /** True if a scalar that begins with the character, and has not ended, shows no more than `showString` returns. */
+  mayBegin(_first: number): boolean {
+    return false;
+  }
+
+  /** Returns what a partial shows of a string that has not ended. `json`: its JSON text so far. */
+  showString(_json: string): string | undefined {
+    return undefined;
+  }
+
+  /** True if a list or object that has not ended may appear. */
+  showsOpen(_bracket: number): boolean {
     return !this.doneOnly;
+  }
+
+  /**
+   * True if an `@assert` on a value or on one of its fields can reject the value. In a union, such a value stays hidden
+   * until it is complete. `seen`: the classes already visited through their fields.
+   */
+  mayBreakAssert(_seen?: Set<unknown>): boolean {
+    return false;
   }
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
   /**
-   * Returns the value if it already has the type, with no concessions beyond those that every JSON reader makes. The node
-   * has to be complete, or the last of its reply, because it keeps the result.
+   * Coerces the value with every concession that the rules allow. `strict`: only with those that every JSON reader makes.
+   * The node has to be complete, or the last of its reply, because it keeps the result.
    */
-  cast(node: ReplyNode, reading: Reading = StepBudget.reading): CoercedValue | undefined {
-    if (!node.isScalar && !this.startsWith(node.kind)) return undefined;
+  coerce(node: ReplyNode, reading: Reading = StepBudget.reading, strict = false): CoercionOutcome {
+    if (strict && !node.isScalar && !this.startsWith(node.kind)) return INEXACT;
     reading.enter();
     const wraps = reading.wrapsAround(node);
-    const isKept = wraps > 0 || (this.isShared && !node.isShallow);
-    const value = isKept ? this.#keptCast(node, reading, wraps) : this.castOnce(node, reading);
-    reading.leave();
-    return value;
-  }
-
-  /** Coerces the value with every concession that the rules allow. The node is as for `cast`. */
-  coerce(node: ReplyNode, reading: Reading = StepBudget.reading): CoercionOutcome {
-    reading.enter();
-    const wraps = reading.wrapsAround(node);
-    const isKept = wraps > 0 || !node.isShallow;
-    const outcome = isKept ? this.#keptOutcome(node, reading, wraps) : this.coerceOnce(node, reading);
+    const isKept = wraps > 0 || ((this.isShared || !strict) && !node.isShallow);
+    const outcome = isKept ? this.#kept(node, reading, wraps, strict) : this.coerceOnce(node, reading, strict);
     reading.leave();
     return outcome;
   }
 
-  #keptCast(node: ReplyNode, reading: Reading, wraps: number): CoercedValue | undefined {
-    const known = node.recall(this, 2 * wraps);
-    if (known !== undefined) return known === NOT_CAST ? undefined : (known as CoercedValue);
-    const value = this.castOnce(node, reading);
-    reading.spend(STEPS_TO_STORE);
-    node.store(this, value ?? NOT_CAST, 2 * wraps);
-    return value;
-  }
-
-  #keptOutcome(node: ReplyNode, reading: Reading, wraps: number): CoercionOutcome {
-    const kind = 2 * wraps + 1;
+  #kept(node: ReplyNode, reading: Reading, wraps: number, strict: boolean): CoercionOutcome {
+    const kind = 2 * wraps + Number(!strict);
     const known = node.recall(this, kind);
     if (known !== undefined) return known as CoercionOutcome;
-    const outcome = this.coerceOnce(node, reading);
+    const outcome = this.coerceOnce(node, reading, strict);
     // Only one place coerces a value that matches as it is; several can reach one that does not.
     if (!this.isShared && wraps === 0 && outcome.ok && outcome.cost.guessed === 0) return outcome;
     reading.spend(STEPS_TO_STORE);
@@ -68,16 +94,8 @@ export abstract class Plan extends FastPlan {
     return outcome;
   }
 
-  /** Implements `cast` for a node without a stored result. */
-  protected abstract castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined;
-
   /** Implements `coerce` for a node without a stored result. */
-  protected abstract coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome;
-
-  /** True if the value has the wrapper of `@check` or `@stream.with_state` around it. */
-  get isWrapped(): boolean {
-    return false;
-  }
+  protected abstract coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome;
 
   /** Returns the replacement for a missing value; undefined if the value is required. */
   fallback(): CoercedValue | undefined {
@@ -95,11 +113,6 @@ export abstract class Plan extends FastPlan {
   }
 
   // --- strings of unions ---------------------------------------------------------------------------------------------
-
-  /** True if the type is a string or a union with one. */
-  get takesText(): boolean {
-    return false;
-  }
 
   /** True if a scalar that begins with the text can still match the type exactly, other than as any string. */
   mayBecome(_text: string, _quoted: boolean): boolean {
@@ -140,8 +153,8 @@ export abstract class Plan extends FastPlan {
 /** The steps that a stored result takes: it occupies about 200 bytes until the reply has been coerced. */
 const STEPS_TO_STORE = 6;
 
-/** The result of a cast that failed. */
-const NOT_CAST = {};
+/** The error of a value that matches only with concessions, if at all. */
+export const INEXACT = coercionError('the value does not match exactly');
 
 // --- partials ----------------------------------------------------------------------------------------------------------
 
@@ -165,3 +178,59 @@ export class PartialValue {
     this.allNull = allNull;
   }
 }
+
+// --- the fast path ---------------------------------------------------------------------------------------------------------
+
+interface MemberFlags {
+  readonly order: number;
+  readonly segment: string;
+  readonly flags: readonly Flag[];
+}
+
+/** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */
+export abstract class TypedContainer {
+  abstract readonly isList: boolean;
+  /** The plan that opened the container, with the attributes and unions around its own, and the container around it. */
+  plan: Plan | undefined = undefined;
+  outer: TypedContainer | undefined = undefined;
+  /** Bits of REPAIR. */
+  repairs = 0;
+  #flagged: MemberFlags[] | undefined = undefined;
+
+  /** The key that comes next if the keys come in declared order. */
+  get likely(): LikelyKey | undefined {
+    return undefined;
+  }
+
+  /** Returns the type of the next member; undefined leaves the reply to the tolerant parser. Lists ignore the key. */
+  abstract next(key: string): Plan | undefined;
+
+  /** Appends the member whose type `next` returned. */
+  abstract add(json: string, flags: readonly Flag[]): void;
+
+  /** Returns the JSON text of the container; undefined if it does not match the type exactly. */
+  abstract close(): string | undefined;
+
+  /** Returns the JSON text that a partial shows. `open`: the visible part of the member being read. */
+  abstract show(open: string | undefined): string;
+
+  /** `order`: the position of the member's flags among those of the others. */
+  protected addFlags(order: number, segment: string, flags: readonly Flag[]): void {
+    if (flags.length === 0) return;
+    this.#flagged ??= [];
+    if (this.#flagged.length < MAX_FLAGS) this.#flagged.push({ order, segment, flags });
+  }
+
+  /** The first flags of the container and its members. */
+  get flags(): readonly Flag[] {
+    const own = this.repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: this.repairs }];
+    if (this.#flagged === undefined) return own;
+    const inOrder = this.#flagged.toSorted((a, b) => (a.order === b.order ? 0 : a.order - b.order));
+    const ofMembers = inOrder.flatMap(({ segment, flags }) =>
+      flags.map((flag) => ({ ...flag, path: joinPath(segment, flag.path) })),
+    );
+    return [...own, ...ofMembers].slice(0, MAX_FLAGS);
+  }
+}
+
+const NO_FLAGS: readonly Flag[] = [];

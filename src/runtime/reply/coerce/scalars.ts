@@ -1,28 +1,20 @@
 import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import { GrowingString } from '../growing-text.ts';
-import { canBecomeNull, isNullWord } from './nothing.ts';
+import { canBecomeNull, isNullWord } from './spelling.ts';
 import { quoteText, REPAIR, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
-import { coercionError, describeValue, mismatch } from './coercion-error.ts';
-import { withoutDecoration } from './folding.ts';
-import { asWritten, CoercedValue, GUESS, guessOf, nullFor, type CoercionOutcome, type Flag } from './outcome.ts';
-import { PartialValue, Plan } from './plan.ts';
+import { coercionError, mismatch } from './coercion-error.ts';
+import { withoutDecoration } from './spelling.ts';
+import { ANSWER_CUE, asWritten, CoercedValue, GUESS, guessedFrom, nullFor, type CoercionOutcome } from './outcome.ts';
+import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import { asOneOf, isAnswerKey, isDescriptionKey, isOtherKey, isSchema } from './wrappers.ts';
-
-/** Returns one flag that describes the value as the model wrote it. */
-export function valueFlags(flag: string, node: ReplyNode): readonly Flag[] {
-  return [{ flag, path: '', detail: describeValue(node) }];
-}
 
 // --- strings ---------------------------------------------------------------------------------------------------------
 
 export class StringPlan extends Plan {
   readonly name = 'string';
-
-  override get takesText(): boolean {
-    return true;
-  }
+  override readonly takesText = true;
 
   override exact(source: string): string | undefined {
     return source.charCodeAt(0) === DOUBLE_QUOTE ? source : undefined;
@@ -37,14 +29,10 @@ export class StringPlan extends Plan {
     return this.doneOnly ? undefined : json;
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    if (node.kind !== 'string') return undefined;
-    return asWritten(quoteText(node), node, 'text');
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    if (node.kind === 'string' || (node.kind === 'null' && !isNullWord(node.text)))
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    if (node.kind === 'string' || (!strict && node.kind === 'null' && !isNullWord(node.text)))
       return asWritten(quoteText(node), node, 'text');
+    if (strict) return INEXACT;
     if (node.kind === 'null') return coercionError('expected a string, got null');
     return node.isScalar ? display(node, reading) : this.#fromComposite(node, reading);
   }
@@ -53,7 +41,7 @@ export class StringPlan extends Plan {
   #fromComposite(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
     // A line of text that can be a sentence (`Note: call back`) is a string as it is.
-    const answer = node.text === '' ? (wholeAnswerIn(node) ?? namedIn(node)) : undefined;
+    const answer = node.text === '' ? wholeAnswerIn(node) : undefined;
     if (answer?.isScalar !== true) return display(node, reading);
     const outcome = this.coerce(answer, reading);
     return outcome.ok ? outcome.guessed(GUESS.composite, 'unwrapped') : outcome;
@@ -79,11 +67,8 @@ function display(node: ReplyNode, reading: Reading): CoercedValue {
   const text = displayText(node);
   reading.spend(text.length / WRITTEN_PER_STEP);
   const isComposite = !node.isScalar;
-  return new CoercedValue(JSON.stringify(text), {
-    kind: isComposite ? 'display' : 'text',
-    cost: guessOf(isComposite ? GUESS.composite : GUESS.scalar),
-    flags: valueFlags('to-string', node),
-  });
+  const value = guessedFrom(node, JSON.stringify(text), isComposite ? GUESS.composite : GUESS.scalar, 'to-string');
+  return value.with({ kind: isComposite ? 'display' : 'text' });
 }
 
 /** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
@@ -116,33 +101,25 @@ export class BoolPlan extends DonePlan {
   }
 
   /** Python's spelling is a bool as well, if a list or object contains it without quotes. */
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     if (node.kind === 'boolean') return asWritten(node.text, node);
     const isBare = node.kind === 'string' && (node.repairs & REPAIR.unquotedValue) !== 0;
-    return isBare && (node.text === 'True' || node.text === 'False')
-      ? asWritten(node.text.toLowerCase(), node)
-      : undefined;
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const exact = this.cast(node, reading);
-    if (exact !== undefined) return exact;
+    if (isBare && (node.text === 'True' || node.text === 'False')) return asWritten(node.text.toLowerCase(), node);
+    if (strict) return INEXACT;
     if (node.kind === 'number') return this.#fromNumber(node);
     if (node.kind !== 'string') return fromComposite(this, node, reading);
     reading.spend(node.text.length);
     const whole = BOOLS.get(withoutDecoration(node.text.slice(0, MAX_WORD)).toLowerCase());
-    const flags = [...valueFlags('string-to-bool', node)];
-    if (whole !== undefined) return new CoercedValue(whole, { cost: guessOf(GUESS.spelling), flags });
+    if (whole !== undefined) return guessedFrom(node, whole, GUESS.spelling, 'string-to-bool');
     const answer = answerInText(node.text, boolsIn);
     if (answer.kind !== 'answer') return mismatch('bool', node);
-    if (answer.cued) flags.push({ flag: 'answer-cue', path: '' });
-    return new CoercedValue(answer.json, { cost: guessOf(GUESS.scalar), flags });
+    const cues = answer.cued ? [ANSWER_CUE] : [];
+    return guessedFrom(node, answer.json, GUESS.scalar, 'string-to-bool', ...cues);
   }
 
   #fromNumber(node: ReplyNode): CoercionOutcome {
     if (node.text !== '0' && node.text !== '1') return mismatch('bool', node);
-    const flags = valueFlags('number-to-bool', node);
-    return new CoercedValue(node.text === '1' ? 'true' : 'false', { cost: guessOf(GUESS.scalar), flags });
+    return guessedFrom(node, node.text === '1' ? 'true' : 'false', GUESS.scalar, 'number-to-bool');
   }
 }
 
@@ -162,15 +139,14 @@ function boolsIn(text: string): readonly Hit[] {
   const hits = [...text.matchAll(BOOL)].map((match) => {
     return { from: match.index, to: match.index + match[0].length, json: match[0].toLowerCase() };
   });
-  const [, before, word] = YES_OR_NO.exec(text) ?? [];
-  const json = BOOLS.get(word?.toLowerCase() ?? '');
-  if (before === undefined || word === undefined || json === undefined) return hits;
-  return [{ from: before.length, to: before.length + word.length, json }, ...hits];
+  const [, before = '', word = ''] = YES_OR_NO.exec(text) ?? [];
+  const json = BOOLS.get(word.toLowerCase());
+  return json === undefined ? hits : [{ from: before.length, to: before.length + word.length, json }, ...hits];
 }
 
 /** Returns the null that another word, such as `N/A`, means. */
 export function nullWord(node: ReplyNode): CoercedValue {
-  return new CoercedValue('null', { cost: guessOf(GUESS.spelling), flags: valueFlags('null-word', node) });
+  return guessedFrom(node, 'null', GUESS.spelling, 'null-word');
 }
 
 export class NullPlan extends DonePlan {
@@ -184,12 +160,9 @@ export class NullPlan extends DonePlan {
     return source === 'null' ? source : undefined;
   }
 
-  protected castOnce(node: ReplyNode): CoercedValue | undefined {
-    return node.kind === 'null' ? asWritten('null', node) : undefined;
-  }
-
-  protected coerceOnce(node: ReplyNode): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, _reading: Reading, strict: boolean): CoercionOutcome {
     if (node.kind === 'null') return asWritten('null', node);
+    if (strict) return INEXACT;
     return node.isScalar && isNullWord(node.text) ? nullWord(node) : nullFor(mismatch('null', node).reason, node);
   }
 
@@ -219,17 +192,12 @@ export class LiteralPlan extends DonePlan {
     return this.#inner.mayBecome(text, quoted);
   }
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    const value = this.#inner.cast(node, reading);
-    return value?.json === this.name ? value : undefined;
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
     if (!node.isScalar) {
       const isAnswer = answerIn(node)?.isScalar === true;
       return isAnswer ? fromComposite(this, node, reading) : mismatch(this.name, node);
     }
-    const outcome = this.#inner.coerce(node, reading);
+    const outcome = this.#inner.coerce(node, reading, strict);
     return outcome.ok && outcome.json === this.name ? outcome : mismatch(this.name, node);
   }
 }
@@ -241,10 +209,6 @@ export class MediaPlan extends Plan {
   constructor(name: string) {
     super();
     this.name = name;
-  }
-
-  protected castOnce(): undefined {
-    return undefined;
   }
 
   protected coerceOnce(): CoercionOutcome {
@@ -262,40 +226,37 @@ const MAX_MEMBERS = 16;
  * values of the type are two answers, and svc takes neither.
  */
 export function fromComposite(plan: Plan, node: ReplyNode, reading: Reading): CoercionOutcome {
-  if (node.items.length === 0 || isSchema(node)) return mismatch(plan.name, node);
-  if (node.kind === 'list') return fromList(plan, node, reading);
-  const answer = answerIn(node);
-  const outcome = answer === undefined ? undefined : plan.coerce(answer, reading);
-  if (outcome?.ok === true) return outcome.guessed(GUESS.composite, 'unwrapped');
-  const membersWith = (test: (key: string) => boolean): readonly ReplyNode[] =>
-    node.items.filter((item, at) => item.isScalar && test(node.keys[at] ?? ''));
-  const others = membersWith((key) => !isDescriptionKey(key));
-  // `{"name": "RED", "confidence": 0.8}`: only descriptions, one of which is a name.
-  const members = others.length > 0 ? others : membersWith((key) => NAMES.has(key.toLowerCase()));
-  if (members.length > MAX_MEMBERS) return mismatch(plan.name, node);
-  const exact = members.flatMap((member) => plan.cast(member, reading) ?? []);
-  const value = onlyValue(plan, node, exact.length > 0 ? exact : coercedBy(plan, members, reading));
-  return value.ok ? value.guessed(GUESS.composite, 'unwrapped') : value;
+  if (isSchema(node)) return mismatch(plan.name, node);
+  const members = membersOf(node);
+  const exact = coercedBy(plan, members, reading, true);
+  const [first, ...others] = exact.length > 0 ? exact : coercedBy(plan, members, reading, false);
+  if (first === undefined) return mismatch(plan.name, node);
+  const other = others.find(({ bare }) => bare !== first.bare);
+  if (other !== undefined)
+    return coercionError(`expected ${plan.name}, got several values: ${first.bare}, ${other.bare}`);
+  if (node.kind === 'object') return first.guessed(GUESS.composite, 'unwrapped');
+  return asOneOf(node, first, node.items.length > 1 ? GUESS.part : GUESS.composite);
 }
 
-function fromList(plan: Plan, list: ReplyNode, reading: Reading): CoercionOutcome {
-  const value = onlyValue(plan, list, coercedBy(plan, list.items, reading));
-  return value.ok ? asOneOf(list, value, list.items.length > 1 ? GUESS.part : GUESS.composite) : value;
-}
-
-function coercedBy(plan: Plan, nodes: readonly ReplyNode[], reading: Reading): readonly CoercedValue[] {
+function coercedBy(
+  plan: Plan,
+  nodes: readonly ReplyNode[],
+  reading: Reading,
+  strict: boolean,
+): readonly CoercedValue[] {
   return nodes.flatMap((node) => {
-    const outcome = plan.coerce(node, reading);
+    const outcome = plan.coerce(node, reading, strict);
     return outcome.ok ? outcome : [];
   });
 }
 
-function onlyValue(plan: Plan, node: ReplyNode, values: readonly CoercedValue[]): CoercionOutcome {
-  const [first, ...others] = values;
-  if (first === undefined) return mismatch(plan.name, node);
-  const other = others.find(({ bare }) => bare !== first.bare);
-  if (other === undefined) return first;
-  return coercionError(`expected ${plan.name}, got several values: ${first.bare}, ${other.bare}`);
+/** Returns the members of a list, the answer in an object, or else those of its scalars that do not describe another value. */
+function membersOf(node: ReplyNode): readonly ReplyNode[] {
+  const { kind, items, keys } = node;
+  const answer = answerIn(node);
+  if (kind === 'list' || answer !== undefined) return answer === undefined ? items : [answer];
+  const scalars = items.filter((item, at) => item.isScalar && !isDescriptionKey(keys[at] ?? ''));
+  return scalars.length > MAX_MEMBERS ? [] : scalars;
 }
 
 /** Returns the value of `{"answer": 8}`, `{"value": 8, "unit": "kg"}` or `[8]`; undefined for other lists and objects. */
@@ -317,23 +278,3 @@ export function wholeAnswerIn(node: ReplyNode): ReplyNode | undefined {
   });
   return isWhole ? answer : undefined;
 }
-
-/** Returns the value of `{"name": "Ada"}`, an object in the place of a string; undefined for other lists and objects. */
-function namedIn({ kind, items, keys }: ReplyNode): ReplyNode | undefined {
-  return kind === 'object' && items.length === 1 && NAMES.has((keys[0] ?? '').toLowerCase()) ? items[0] : undefined;
-}
-
-/** The key of a name, of a tagged value (`{"S": "Ada"}`), or of the text of an element. */
-const NAMES: ReadonlySet<string> = new Set([
-  'name',
-  'title',
-  'label',
-  'string',
-  's',
-  'text',
-  '#text',
-  '_text',
-  '$value',
-  '$oid',
-  '$date',
-]);

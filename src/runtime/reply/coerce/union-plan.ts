@@ -1,23 +1,24 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
-import { isNothing, isNullWord, isWordForNothing } from './nothing.ts';
+import { isNothing, isNullWord, isWordForNothing } from './spelling.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
-import type { TypedContainer } from './fast-plan.ts';
 import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';
-import { MISMATCH, PartialValue, Plan } from './plan.ts';
+import { INEXACT, MISMATCH, PartialValue, Plan, type TypedContainer } from './plan.ts';
 import { nullWord, wholeAnswerIn } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
 /** One of several types, or null if `nullable`. */
 export class UnionPlan extends Plan {
-  /** `coerce` begins with `cast`, which the union around it has called already. */
+  /** `coerce` begins with the exact values, for which the union around it has looked already. */
   override isShared = true;
   readonly name: string;
   override readonly longestLabel: number;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
   readonly #choiceKey = {};
-  readonly #isWrapped: boolean;
+  /** The checks of one member decide between it and the others. */
+  override readonly isWrapped: boolean;
+  override readonly takesText: boolean;
   /** The members in words. */
   readonly #expected: string;
 
@@ -26,7 +27,8 @@ export class UnionPlan extends Plan {
     super();
     this.#members = members;
     this.#nullable = nullable;
-    this.#isWrapped = members.some((member) => member.isWrapped);
+    this.isWrapped = members.some((member) => member.isWrapped);
+    this.takesText = members.some((member) => member.takesText);
     const names = members.map((member) => member.name);
     this.#expected = (nullable ? [...names, 'null'] : names).join(' or ');
     this.name = name ?? this.#expected;
@@ -34,17 +36,8 @@ export class UnionPlan extends Plan {
     this.longestLabel = Math.max(0, ...members.map((member) => member.longestLabel));
   }
 
-  /** The checks of one member decide between it and the others. */
-  override get isWrapped(): boolean {
-    return this.#isWrapped;
-  }
-
   override hasField(key: string): boolean {
     return this.#members.some((member) => member.hasField(key));
-  }
-
-  override get takesText(): boolean {
-    return this.#members.some((member) => member.takesText);
   }
 
   override mayBecome(text: string, quoted: boolean): boolean {
@@ -107,29 +100,29 @@ export class UnionPlan extends Plan {
 
   // --- whole values --------------------------------------------------------------------------------------------------
 
-  protected castOnce(node: ReplyNode, reading: Reading): CoercedValue | undefined {
-    if (!this.#nullable) return this.#castMember(node, reading);
-    if (node.kind === 'null' && node.text === 'null') return asWritten('null', node);
-    const value = this.#castMember(node, reading);
-    if (node.kind === 'null') return value ?? asWritten('null', node);
-    // A string in quotes, or the reply as a whole, can be `N/A`; a token in an object or a list means null by it.
-    return value?.kind === 'text' && isBareNull(node) ? nullWord(node) : value;
+  protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
+    const exact = strict ? this.#exact(node, reading) : this.coerce(node, reading, true);
+    if (strict || (exact.ok && (isPerfect(exact) || !this.#hasSeveral(node.kind)))) return exact;
+    return this.#bestMatch(node, exact.ok, reading);
   }
 
-  #castMember(node: ReplyNode, reading: Reading): CoercedValue | undefined {
+  #exact(node: ReplyNode, reading: Reading): CoercionOutcome {
+    if (!this.#nullable) return this.#exactMember(node, reading) ?? INEXACT;
+    if (node.kind === 'null' && node.text === 'null') return asWritten('null', node);
+    const value = this.#exactMember(node, reading);
+    if (node.kind === 'null') return value ?? asWritten('null', node);
+    // A string in quotes, or the reply as a whole, can be `N/A`; a token in an object or a list means null by it.
+    return value?.kind === 'text' && isBareNull(node) ? nullWord(node) : (value ?? INEXACT);
+  }
+
+  #exactMember(node: ReplyNode, reading: Reading): CoercedValue | undefined {
     let best: CoercedValue | undefined;
     for (const member of this.#members) {
-      const value = member.cast(node, reading);
-      if (value !== undefined && (best === undefined || compareCost(value.cost, best.cost) < 0)) best = value;
+      const value = member.coerce(node, reading, true);
+      if (value.ok && (best === undefined || compareCost(value.cost, best.cost) < 0)) best = value;
       if (best !== undefined && isPerfect(best)) return best;
     }
     return best;
-  }
-
-  protected coerceOnce(node: ReplyNode, reading: Reading): CoercionOutcome {
-    const exact = this.cast(node, reading);
-    if (exact !== undefined && (isPerfect(exact) || !this.#hasSeveral(node.kind))) return exact;
-    return this.#bestMatch(node, exact, reading);
   }
 
   /** True if values of several members are lists, or objects: one that needs repairs can suit better than one that does not. */
@@ -138,13 +131,13 @@ export class UnionPlan extends Plan {
     return this.#members.filter((member) => member.startsWith(kind)).length > 1;
   }
 
-  /** `exact`: the best value without concessions; with it, only members whose values are of the same kind can be better. */
-  #bestMatch(node: ReplyNode, exact: CoercedValue | undefined, reading: Reading): CoercionOutcome {
+  /** `isExact`: some member matches without concessions; only members whose values are of the same kind can be better. */
+  #bestMatch(node: ReplyNode, isExact: boolean, reading: Reading): CoercionOutcome {
     let best: CoercedValue | undefined;
     const errors: CoercionError[] = [];
     const { kind } = node;
     for (const member of this.#members) {
-      if (exact !== undefined && !((kind === 'list' || kind === 'object') && member.startsWith(kind))) continue;
+      if (isExact && !((kind === 'list' || kind === 'object') && member.startsWith(kind))) continue;
       const outcome = member.coerce(node, reading);
       if (!outcome.ok) errors.push(outcome);
       else if (best === undefined || compareCost(outcome.cost, best.cost) < 0) best = outcome;

@@ -24,32 +24,25 @@ const ANSWER_KEYS = wordsOf(`
   toolinput value values
 `);
 
-/** Keys under which a call has its arguments. */
+/** Keys under which a call of a tool has its arguments. */
 const ARGUMENT_KEYS = wordsOf('args arguments function functioncall input parameters params toolinput');
-
-/** Keys beside the arguments of a call. */
-const CALL_KEYS = wordsOf(
-  'action callid function functionname id index name recipient role tool toolcallid toolname type',
-);
-
-/** Keys of values that describe an answer. */
-const DESCRIPTION_KEYS = wordsOf(`
-  $schema code comment confidence count created createdat description explanation finishreason format id index
-  iserror jsonrpc justification language logprobs message model name note notes object ok page probability rationale reason reasoning
-  role schema source status statuscode stopreason success thinking thought thoughts timestamp title tool total type
-  version
-`);
-
-/** Keys of values that a model adds to any answer, and that are not a field in another spelling. */
-const COMMENTARY_KEYS = wordsOf(`
-  $schema comment comments confidence explanation finishreason justification kind logprobs object ok probability rationale
-  reason reasoning role schema status statuscode stopreason success thinking thought thoughts type
-`);
 
 /** Keys of values that are never an answer. */
 const OTHER_KEYS = wordsOf(`
   citationmetadata detail details error errorcode errormessage errors example examples failure failures meta metadata
   promptfeedback safetyratings usage usagemetadata warning warnings
+`);
+
+/** Keys of values that a model adds to any answer, and that are not a field in another spelling. */
+const COMMENTARY_KEYS = wordsOf(`
+  $schema comment comments confidence explanation finishreason justification kind logprobs object ok probability rationale
+  reason reasoning role schema source status statuscode stopreason success thinking thought thoughts type
+`);
+
+/** Keys of values that describe an answer, and that can be a field in another spelling. */
+const NAMING_KEYS = wordsOf(`
+  callid code count created createdat description format functionname id index iserror jsonrpc language message model name
+  note notes page recipient timestamp title tool toolcallid toolname total version
 `);
 
 /** The keywords of JSON Schema that models copy. */
@@ -79,12 +72,12 @@ export function isAnswerKey(key: string): boolean {
 
 /** True for `status`, `reasoning` and other names of values beside an answer. */
 export function isDescriptionKey(key: string): boolean {
-  return includes(DESCRIPTION_KEYS, key) || includes(OTHER_KEYS, key);
+  return isCommentaryKey(key) || includes(NAMING_KEYS, key);
 }
 
 /** True for `reasoning`, `type` and other names of values that belong to the reply rather than to the answer. */
 export function isCommentaryKey(key: string): boolean {
-  return includes(COMMENTARY_KEYS, key) || includes(OTHER_KEYS, key);
+  return includes(COMMENTARY_KEYS, key) || isOtherKey(key);
 }
 
 /** True for `error` and other names of values that are not answers. */
@@ -107,74 +100,11 @@ export function isSchema({ kind, keys, items }: ReplyNode): boolean {
   });
 }
 
-// --- tool calls and messages -----------------------------------------------------------------------------------------------
-
-/** No message of a chat API has more members. */
-const MAX_FRAME = 24;
-
-/**
- * Returns the position of the member with the answer in a tool call or a message of a chat API; -1 for other objects:
- * `{"name": "…", "arguments": {…}}`, `{"role": "assistant", "content": …}`, `{"type": "text", "text": …}`,
- * `{"choices": [{"message": …}], …}`, `{"candidates": [{"content": …}], …}`.
- */
-export function frameAt(node: ReplyNode): number {
-  const { keys } = node;
-  if (keys.length > MAX_FRAME) return -1;
-  let call = -1;
-  for (let at = keys.length - 1; at >= 0; at -= 1) {
-    const key = keys[at] ?? '';
-    if (ENVELOPES.get(key)?.(node, at) === true || isOnlyAnswer(node, key)) return at;
-    if (keys.length > 1 && includes(ARGUMENT_KEYS, key)) call = at;
-  }
-  if (call < 0 || keys.length > CALL_KEYS.size) return -1;
-  return keys.every((key, other) => other === call || includes(CALL_KEYS, key)) ? call : -1;
-}
-
-type IsFrame = (node: ReplyNode, at: number) => boolean;
-
-const isCall: IsFrame = ({ items }, at) => {
-  const call = items[at];
-  return call !== undefined && frameAt(call) >= 0;
-};
-
-/** The test for a list of objects each of which has one of the keys. */
-function membersHave(...keys: readonly string[]): IsFrame {
-  return ({ items: values }, at) => {
-    const { kind, items } = values[at] ?? {};
-    if (kind !== 'list' || items === undefined || items.length === 0 || items.length > MAX_FRAME) return false;
-    return items.every((item) => keys.some((key) => item.keys.includes(key)));
-  };
-}
-
-function typeOf({ keys, items }: ReplyNode): string {
-  return items[keys.indexOf('type')]?.text ?? '';
-}
-
-/** The objects of chat APIs, by the key of the member with the answer. */
-const ENVELOPES: ReadonlyMap<string, IsFrame> = new Map<string, IsFrame>([
-  ['content', ({ keys, items }, at) => keys.length > 1 && keys.includes('role') && isSome(items[at])],
-  ['text', (node, at) => (typeOf(node) === 'text' || typeOf(node) === 'output_text') && isSome(node.items[at])],
-  ['input', (node) => typeOf(node) === 'tool_use'],
-  ['parts', membersHave('text', 'functionCall', 'function_call')],
-  ['output', membersHave('content', 'arguments')],
-  ['tool_calls', membersHave('function')],
-  ['candidates', membersHave('content')],
-  ['choices', membersHave('message', 'delta', 'text')],
-  ['message', ({ items }, at) => items[at]?.keys.includes('role') === true],
-  ['function_call', isCall],
-  ['functionCall', isCall],
-]);
-
-/** True for an answer in JSON, as in `{"generated_text": "{…}"}`. */
-function isOnlyAnswer({ keys, items }: ReplyNode, key: string): boolean {
-  return keys.length === 1 && items[0]?.kind === 'string' && IN_JSON.test(items[0].text) && isAnswerKey(key);
-}
-
-const IN_JSON = /^\s*(?:```|[[{])/u;
-
-/** False for the content of a message that only calls a tool. */
-function isSome(content: ReplyNode | undefined): boolean {
-  return content !== undefined && content.kind !== 'null' && content.text + content.items.length !== '0';
+/** Returns the position of the arguments of `{"name": "…", "arguments": {…}}`; -1 for other objects. */
+export function argumentsAt({ keys }: ReplyNode): number {
+  if (keys.length < 2 || keys.length > MAX_MEMBERS) return -1;
+  const at = keys.findIndex((key) => includes(ARGUMENT_KEYS, key));
+  return keys.every((key, other) => other === at || includes(ARGUMENT_KEYS, key) || isDescriptionKey(key)) ? at : -1;
 }
 
 // --- JSON in a string ------------------------------------------------------------------------------------------------
@@ -186,11 +116,7 @@ const NESTED = {};
 export function coerceNested(plan: Plan, node: ReplyNode, reading: Reading): CoercedValue | undefined {
   const value = nestedValue(node, reading);
   const outcome = value === undefined ? undefined : plan.coerce(value, reading);
-  return outcome?.ok === true ? asNested(outcome) : undefined;
-}
-
-function asNested(value: CoercedValue): CoercedValue {
-  return value.guessed(GUESS.scalar, 'json-in-text');
+  return outcome?.ok === true ? outcome.guessed(GUESS.scalar, 'json-in-text') : undefined;
 }
 
 /** Returns the list or object that a string contains as JSON, which can be in a fence. */
@@ -205,7 +131,7 @@ interface Nested {
 const NOTHING: Nested = { value: undefined };
 
 function readNested(raw: string, reading: Reading): Nested {
-  const text = beginsValue(raw) ? raw : (fenceBody(raw) ?? fenceIn(raw) ?? raw);
+  const text = beginsValue(raw) ? raw : (fenceBody(raw) ?? raw);
   if (!beginsValue(text)) return NOTHING;
   reading.spend(text.length / READ_PER_STEP);
   const reader = new Scanner(new TreeSink());
@@ -214,14 +140,6 @@ function readNested(raw: string, reading: Reading): Nested {
   if (root?.complete !== true || skipSpace(text, end) !== text.length) return NOTHING;
   keepStrings(root);
   return { value: root };
-}
-
-/** Returns the content of the only fence in a text, if words are around it: `Here is the result:` and JSON in a fence. */
-function fenceIn(text: string): string | undefined {
-  const [before, body, after, ...more] = text.split('```');
-  if (before === undefined || body === undefined || after === undefined || more.length > 0) return undefined;
-  if (/[[\]{}]/u.test(before + after)) return undefined;
-  return body.replace(/^\w*\s*\n/u, '');
 }
 
 /** The characters that the tolerant parser reads in one step. */
@@ -285,33 +203,14 @@ const MAX_BLOCKS = 4;
  * only member that can contain it; -1 for any.
  */
 export function unwrap(type: WrappedType, node: ReplyNode, reading: Reading, at = -1): CoercedValue | undefined {
-  const found = findWrapped(type, node, reading, at);
-  return found === undefined ? undefined : asUnwrapped(found);
-}
-
-/** The same, without the cost and the flag of the wrapper. */
-export function findWrapped(
-  type: WrappedType,
-  node: ReplyNode,
-  reading: Reading,
-  at: number,
-): CoercedValue | undefined {
   const search = new WrapperSearch(type, reading);
   const only = node.items[at];
-  return only === undefined ? search.inside(node, MAX_WRAPPERS) : search.at(only, MAX_WRAPPERS);
-}
-
-export function asUnwrapped(found: CoercedValue): CoercedValue {
-  return found.guessed(GUESS.shape, 'unwrapped');
+  const found = only === undefined ? search.inside(node, MAX_WRAPPERS) : search.at(only, MAX_WRAPPERS);
+  return found?.guessed(GUESS.shape, 'unwrapped');
 }
 
 interface Read {
   readonly value: CoercedValue | undefined;
-}
-
-interface Fit {
-  readonly value: CoercedValue;
-  readonly key: string;
 }
 
 class WrapperSearch {
@@ -328,18 +227,14 @@ class WrapperSearch {
   inside(node: ReplyNode, depth: number): CoercedValue | undefined {
     const { items, keys } = node;
     if (depth === 0 || items.length > (node.kind === 'list' ? MAX_BLOCKS : MAX_MEMBERS)) return undefined;
-    // The caller has looked for the outermost frame.
-    const only = depth === MAX_WRAPPERS ? undefined : items[frameAt(node)];
-    const framed = only === undefined ? undefined : this.at(only, depth);
-    if (framed !== undefined) return framed;
-    const fits: Fit[] = [];
+    const fits: CoercedValue[] = [];
     const mayHold = node.kind === 'list' ? () => true : this.#type.holdersIn(node, this.#reading);
     for (const [index, item] of items.entries()) {
       const key = keys[index] ?? '';
       if (isOtherKey(key) || !mayHold(key)) continue;
       if (this.#looks >= MAX_LOOKS) return undefined;
       const value = this.at(item, depth);
-      if (value !== undefined) fits.push({ value, key });
+      if (value !== undefined) fits.push(value);
     }
     return onlyFit(fits);
   }
@@ -352,15 +247,13 @@ class WrapperSearch {
     this.#reading.spend(1 + Math.min(node.items.length, MAX_MEMBERS));
     const { value } = node.cached<Read>(this.#type, () => ({ value: this.#type.read(node, this.#reading) }));
     const found = value ?? this.inside(node, depth - 1);
-    return found === undefined || node === member ? found : asNested(found);
+    return found === undefined || node === member ? found : found.guessed(GUESS.scalar, 'json-in-text');
   }
 }
 
-/** Returns the only value; of several, the only one that is not empty, or the only one whose key announces an answer. */
-function onlyFit(fits: readonly Fit[]): CoercedValue | undefined {
-  const kept = fits.filter(({ value }) => value.json.length > 2);
-  const likely = kept.length === 0 ? fits : kept;
-  const answers = likely.filter(({ key }) => isAnswerKey(key));
-  const [first, ...others] = answers.length === 0 ? likely : answers;
-  return others.every(({ value }) => value.json === first?.value.json) ? first?.value : undefined;
+/** Returns the only value; of several different ones, the only one that is not empty. */
+function onlyFit(fits: readonly CoercedValue[]): CoercedValue | undefined {
+  const kept = fits.filter(({ json }) => json.length > 2);
+  const [first, ...others] = kept.length === 0 ? fits : kept;
+  return others.every(({ json }) => json === first?.json) ? first : undefined;
 }

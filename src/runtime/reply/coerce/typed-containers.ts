@@ -1,0 +1,199 @@
+import { isJsonToken } from '../candidates/scan/bare-reader.ts';
+import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
+import { flatten, GrowingText } from '../growing-text.ts';
+import type { ClassFields, FieldPlan } from './class-fields.ts';
+import type { CoercionOutcome, Flag } from './outcome.ts';
+import { INEXACT, Plan, TypedContainer } from './plan.ts';
+import { isCommentaryKey, isFrameKey } from './wrappers.ts';
+
+/** A list whose members all match its type. */
+export class TypedList extends TypedContainer {
+  readonly isList = true;
+  readonly #element: Plan;
+  /** The members that a partial has shown; `#json` has those since. Most lists are never shown while they are open. */
+  #shown: GrowingText | undefined = undefined;
+  #json = '';
+  #length = 0;
+
+  constructor(element: Plan) {
+    super();
+    this.#element = element;
+  }
+
+  next(): Plan {
+    return this.#element;
+  }
+
+  add(json: string, flags: readonly Flag[]): void {
+    flatten(json);
+    this.#json += this.#length === 0 ? json : `,${json}`;
+    this.addFlags(this.#length, `[${this.#length}]`, flags);
+    this.#length += 1;
+  }
+
+  close(): string {
+    return this.#shown === undefined ? `[${this.#json}]` : `[${this.#shown.joined}${this.#json}]`;
+  }
+
+  show(open: string | undefined): string {
+    this.#shown ??= new GrowingText();
+    this.#shown.append(this.#json);
+    this.#json = '';
+    if (open === undefined) return `[${this.#shown.text}]`;
+    return `[${this.#shown.text}${this.#length === 0 ? '' : ','}${open}]`;
+  }
+}
+
+/** The type of a map's entries. */
+interface EntryPlan {
+  readonly value: Plan;
+  /** Returns the JSON text of a key as the model should write it; undefined for others. */
+  exactKey(key: string): string | undefined;
+}
+
+/** A map in which no key occurs twice. */
+export class TypedMap extends TypedContainer {
+  readonly isList = false;
+  readonly #entries: EntryPlan;
+  readonly #seen = new Set<string>();
+  readonly #json = new GrowingText();
+  #key = '';
+  /** The JSON text of the key whose value comes next. */
+  #keyText = '';
+
+  constructor(entries: EntryPlan) {
+    super();
+    this.#entries = entries;
+  }
+
+  next(key: string): Plan | undefined {
+    this.#key = key;
+    const keyText = this.#entries.exactKey(key);
+    if (keyText === undefined || this.#seen.has(keyText)) return undefined;
+    this.#keyText = keyText;
+    return this.#entries.value;
+  }
+
+  add(json: string, flags: readonly Flag[]): void {
+    flatten(json);
+    this.#json.append(this.#entry(json));
+    this.addFlags(this.#seen.size, this.#key, flags);
+    this.#seen.add(this.#keyText);
+  }
+
+  close(): string {
+    return `{${this.#json.joined}}`;
+  }
+
+  show(open: string | undefined): string {
+    if (open === undefined) return `{${this.#json.text}}`;
+    return `{${this.#json.text}${this.#entry(open)}}`;
+  }
+
+  #entry(value: string): string {
+    return `${this.#json.isEmpty ? '' : ','}${this.#keyText}:${value}`;
+  }
+}
+
+/** An object of a class: each field once, of which only those that may be null can be missing. Other keys are dropped. */
+export class TypedObject extends TypedContainer {
+  readonly isList = false;
+  readonly #fields: ClassFields;
+  /** The values by the positions of their fields. */
+  readonly #values: (string | undefined)[] = [];
+  /** The field whose value comes next or is being read; undefined for a key that belongs to no field. */
+  #field: FieldPlan | undefined = undefined;
+  #key = '';
+  /** The keys that belong to no field. */
+  readonly #unknown: string[] = [];
+  /** The index of the field after it. */
+  #next = 0;
+
+  constructor(fields: ClassFields) {
+    super();
+    this.#fields = fields;
+  }
+
+  override get likely(): FieldPlan | undefined {
+    return this.#fields.shown[this.#next];
+  }
+
+  next(key: string): Plan | undefined {
+    const { likely } = this;
+    const field = key === likely?.key ? likely : this.#fields.of(key);
+    this.#field = field;
+    this.#key = key;
+    // A tool call or a schema contains the object, even if its name or type is a field.
+    if (field === undefined) return this.#nextUnknown(key);
+    if (field.skip || this.#values[field.position] !== undefined) return undefined;
+    this.#next = field === likely ? this.#next + 1 : this.#fields.shown.indexOf(field) + 1;
+    return field.plan;
+  }
+
+  #nextUnknown(key: string): Plan | undefined {
+    if (isFrameKey(key)) return undefined;
+    if (this.#unknown[0] === key) return undefined; // It can be the first key of the next item of a list.
+    this.#unknown.push(key);
+    return DROPPED;
+  }
+
+  add(json: string, flags: readonly Flag[]): void {
+    const field = this.#field;
+    // The flags of keys that belong to no field come after those of the fields.
+    if (field === undefined) return this.addFlags(Infinity, this.#key, EXTRA_KEY);
+    this.#values[field.position] = json;
+    this.#field = undefined;
+    this.addFlags(field.position, field.name, flags);
+  }
+
+  close(): string | undefined {
+    const { shown } = this.#fields;
+    if (this.#values.length === 0 && shown.length > 0) return undefined;
+    let json = '{';
+    for (const field of shown) {
+      const value = this.#values[field.position] ?? this.#nullFallback(field);
+      if (value === undefined) return undefined;
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + value;
+    }
+    return `${json}}`;
+  }
+
+  /** A key that belongs to no field can be meant for a field that has no value. */
+  #nullFallback({ plan }: FieldPlan): string | undefined {
+    return this.#unknown.every(isCommentaryKey) && plan.fallback()?.json === 'null' ? 'null' : undefined;
+  }
+
+  show(open: string | undefined): string {
+    let json = '{';
+    for (const field of this.#fields.shown) {
+      const value = this.#values[field.position] ?? (field === this.#field ? open : undefined);
+      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + (value ?? field.plan.blank(false));
+    }
+    return `${json}}`;
+  }
+}
+
+const EXTRA_KEY: readonly Flag[] = [{ flag: 'extra-key', path: '' }];
+
+/** The plan of a value that belongs to no field. The value has to be JSON, so that its end is certain, and is dropped. */
+class DroppedPlan extends Plan {
+  readonly name = 'anything';
+
+  override exact(source: string): string | undefined {
+    return source.charCodeAt(0) === DOUBLE_QUOTE || isJsonToken(source) ? source : undefined;
+  }
+
+  override openContainer(bracket: number): TypedContainer {
+    return bracket === OPEN_BRACKET ? new TypedList(this) : new TypedMap({ value: this, exactKey: JSON.stringify });
+  }
+
+  override mayBegin(): boolean {
+    return true;
+  }
+
+  protected coerceOnce(): CoercionOutcome {
+    return INEXACT;
+  }
+}
+
+const DROPPED = new DroppedPlan();

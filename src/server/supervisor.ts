@@ -316,12 +316,12 @@ export class Supervisor implements HandleOwner {
 
   #tick(): void {
     const now = performance.now();
-    // The machine slept, or this process was stopped: no message could arrive.
-    const slept = now - this.#lastTickAt > 3 * TICK_MS;
+    // While this process itself did not run, it read no messages: that time is not the silence of a worker.
+    const lateMs = Math.max(0, now - this.#lastTickAt - TICK_MS);
     this.#lastTickAt = now;
     for (const handle of this.#handles.values()) {
-      if (slept) handle.lastSeenAt = now;
-      else this.#checkAlive(handle, now);
+      handle.lastSeenAt = Math.min(now, handle.lastSeenAt + lateMs);
+      this.#checkAlive(handle, now);
     }
     this.#coolDowns.endUnused();
     this.#report({ type: 'tick' });

@@ -63,6 +63,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -154,6 +155,22 @@ test('a worker that is silent for nine seconds is killed, and the spare one take
   expect(first?.got('listen')).toBe(1);
   expect(spare?.got('listen')).toBe(1);
   expect(processes()).toHaveLength(4);
+});
+
+test('the delay of the primary itself is not counted as the silence of a worker', async () => {
+  await started();
+  const [first] = processes();
+  const clock = performance.now.bind(performance);
+  let delayMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock() + delayMs);
+  for (let tick = 0; tick < 7; tick += 1) {
+    delayMs += 2_000;
+    vi.advanceTimersByTime(1_000);
+  }
+  expect(first?.got('drain')).toBe(0);
+  expect(processes()).toHaveLength(3);
+  vi.advanceTimersByTime(2_000);
+  expect(processes().length).toBeGreaterThan(3);
 });
 
 test('a reload moves all workers to the new program, and resolves when they serve it', async () => {

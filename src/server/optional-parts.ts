@@ -16,7 +16,7 @@ import type { StartMessage } from './protocol.ts';
 const SWEEP_MS = 1_000;
 
 interface LimitParts {
-  readonly link: Pick<PrimaryLink, 'send' | 'takeUnits'>;
+  readonly link: Pick<PrimaryLink, 'send' | 'ask'>;
   readonly logger: Logger;
   /** Called when the primary does not answer. */
   readonly onFailure: () => void;
@@ -37,7 +37,7 @@ export async function loadLimiter({ keyFile, workers }: Config, parts: LimitPart
   const leases = new Leases({
     workers,
     source: {
-      take: (request) => link.takeUnits(request),
+      take: (request) => link.ask({ type: 'take-units', request }),
       give: (units) => link.send({ type: 'give-units', units }),
     },
     onFailure: (error) => {

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
-import type { KeyFile } from '../config/key-file.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
@@ -10,7 +9,7 @@ import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
 import { type MissingCredential, missingCredentials } from '../runtime/model/create-model-client.ts';
-import { clientNames, type DefinitionProblem, type Program } from '../schema/program.ts';
+import { clientNames, type Program } from '../schema/program.ts';
 import type { Limiter } from '../policy/limiter.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type BodyBudget, createBodyBudget } from './admission.ts';
@@ -24,7 +23,7 @@ import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
 import { loadLimiter, loadPlayground, loadTelemetry } from './optional-parts.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
-import { CRASH_DRAIN_MS, type MetricsFormat, type StartMessage } from './protocol.ts';
+import { CRASH_DRAIN_MS, type MetricsFormat, type ServerNews, type StartMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
@@ -83,13 +82,9 @@ class Worker {
   #redactor = new Redactor([]);
   #step: StepNote | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
-  #mayBeReady = true;
+  #news: ServerNews = { mayBeReady: true, degraded: null, problems: [] };
   /** Undefined if cool-downs are off. */
   #coolDowns: CoolDowns | undefined;
-  /** The errors in the newest definitions. */
-  #problems: readonly DefinitionProblem[] = [];
-  /** The newest content of the key file, if it changed since the start of this worker. */
-  #keyFile: KeyFile | undefined;
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
@@ -124,26 +119,11 @@ class Worker {
       case 'report-credentials':
         this.#reportCredentials();
         return;
-      case 'problems':
-        this.#problems = message.problems;
-        this.#services?.playground?.showProblems(message.problems);
-        return;
-      case 'keys':
-        this.#keyFile = message.keyFile;
-        if (this.#services !== undefined) replaceKeys(this.#services, message.keyFile);
-        return;
-      case 'unready':
-        this.#mayBeReady = false;
-        if (this.#services !== undefined) this.#services.health.ready = false;
+      case 'news':
+        this.#hear(message.news);
         return;
       case 'cool-down':
         this.#coolDowns?.apply(message.change);
-        return;
-      case 'degraded':
-        if (this.#services !== undefined) this.#services.health.degraded = message.degraded;
-        return;
-      case 'store':
-        if (this.#services !== undefined) this.#services.health.store = message.health;
         return;
       case 'drain':
         this.#drain(message.timeoutMs);
@@ -162,10 +142,19 @@ class Worker {
     }
   }
 
+  #hear(news: Partial<ServerNews>): void {
+    this.#news = { ...this.#news, ...news };
+    const services = this.#services;
+    if (services === undefined) return;
+    const { degraded, mayBeReady, store } = this.#news;
+    Object.assign(services.health, { ready: mayBeReady && this.#phase === 'listening', degraded, store });
+    if (news.problems !== undefined) services.playground?.showProblems(news.problems);
+    if (news.keyFile !== undefined) replaceKeys(services, news.keyFile);
+  }
+
   async #start(start: StartMessage): Promise<void> {
     this.#phase = 'starting';
-    this.#mayBeReady = start.mayBeReady;
-    this.#problems = start.problems;
+    this.#news = start.news;
     if (start.config.coolDown === 'on') {
       this.#coolDowns = new CoolDowns((change) => this.#link.send({ type: 'cool-down', change }), start.coolDowns);
     }
@@ -185,10 +174,8 @@ class Worker {
     const onFailure = () => this.#metrics?.limitFailed();
     const limiter = await loadLimiter(start.config, { link: this.#link, logger, onFailure });
     const services = this.#createServices(start, program.value, { logger, redactor, playground, limiter });
-    playground?.showProblems(this.#problems);
-    services.health.store = start.store;
     this.#services = services;
-    if (this.#keyFile !== undefined) replaceKeys(services, this.#keyFile);
+    this.#hear(this.#news);
     await this.#createListeners(start, services);
     this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
@@ -200,7 +187,7 @@ class Worker {
     // A drain can have begun meanwhile.
     if (this.#phase !== 'ready' || this.#services === undefined) return;
     this.#phase = 'listening';
-    this.#services.health.ready = this.#mayBeReady;
+    this.#hear({});
     this.#link.send({ type: 'listening', transport: this.#listeners[0]?.transport.name ?? 'node' });
   }
 
@@ -239,10 +226,13 @@ class Worker {
       onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
-      roundRobinTurn: (client) => this.#link.takeTurn(client),
+      roundRobinTurn: (client) => this.#link.ask({ type: 'take-turn', client }),
       clientHealth: this.#coolDowns,
-      validatorSource: (functionName) => this.#link.validators(functionName),
-      typeSource: config.dynamicTypes === 'on' ? (request, caller) => this.#link.types(request, caller) : undefined,
+      validatorSource: (functionName) => this.#link.ask({ type: 'load-validators', functionName }),
+      typeSource:
+        config.dynamicTypes === 'on'
+          ? (request, caller) => this.#link.ask({ type: 'extend-types', request, caller })
+          : undefined,
     });
     const labels = { functions: runtime.functionNames, clients: clientNames(program) };
     const metrics = new ProcessMetrics(labels, {
@@ -256,8 +246,8 @@ class Worker {
       ...(telemetry === undefined ? {} : { telemetry }),
     });
     this.#metrics = metrics;
-    const metricsText = (format: MetricsFormat) => this.#link.metricsText(format);
-    const serverState = () => this.#link.serverState();
+    const metricsText = (format: MetricsFormat) => this.#link.ask({ type: 'merge-metrics', format });
+    const serverState = () => this.#link.ask({ type: 'ask-state' });
     const onBody = (functionName: string, bytes: number) => {
       this.#bodies += 1;
       this.#step?.begin(functionName, 'request', bytes);
@@ -287,7 +277,7 @@ class Worker {
       bodyBudget: (this.#bodyBudget ??= createBodyBudget(config)),
       maxUnreadBytes: MAX_UNREAD_BYTES,
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
-      sharedPort: (host, port) => this.#link.sharedPort(host, port),
+      sharedPort: (host, port) => this.#link.ask({ type: 'share-port', host, port }),
     });
   }
 

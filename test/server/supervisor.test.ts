@@ -211,8 +211,7 @@ test('turns of a round-robin client are counted over all workers', async () => {
 });
 
 test('a worker gets the reason why there is no answer', async () => {
-  const open = (): Promise<never> => Promise.reject(new Error('no code'));
-  await started({ openAnswers: open });
+  await started({ openAnswers: () => Promise.reject(new Error('no code')) });
   const [first] = processes();
   first?.says({ type: 'claim-answer', id: 4, key: 'a', waitMs: 1 });
   await vi.waitFor(() => expect(first?.got('answer')).toBe(1));

@@ -4,7 +4,7 @@ import {
   Outbox,
   type PrimaryMessage,
   primaryMessages,
-  type Question,
+  type Unasked,
   type Questions,
   type QuestionType,
   type WorkerMessage,
@@ -64,7 +64,7 @@ export class PrimaryLink {
 
   /** Rejects with the reason why the primary has no answer, or when it does not answer in time. */
   ask<Type extends QuestionType>(
-    question: Question<Type>,
+    question: Unasked<Type>,
     timeoutMs = WAITS[question.type] ?? ANSWER_MS,
   ): Promise<Questions[Type]['answer']> {
     this.#lastId += 1;

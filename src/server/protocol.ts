@@ -91,11 +91,12 @@ export interface Questions {
 
 export type QuestionType = keyof Questions;
 
-export type Question<Type extends QuestionType> = { readonly type: Type } & Questions[Type]['asks'];
+/** A question without its id. */
+export type Unasked<Type extends QuestionType> = { readonly type: Type } & Questions[Type]['asks'];
 
 /** A question on its way. */
 export type Asked<Type extends QuestionType = QuestionType> = {
-  [Each in Type]: Question<Each> & { readonly id: number };
+  [Each in Type]: Unasked<Each> & { readonly id: number };
 }[Type];
 
 /** Messages from a worker to the primary. */

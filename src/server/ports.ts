@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { lookup } from 'node:dns/promises';
 import * as net from 'node:net';
 import { getSystemErrorName } from 'node:util';
-import { codeOf, messageOf } from '../base/invariant.ts';
+import { codeOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 
 /** Ports that no other svc can claim until `release`. */
@@ -240,18 +240,15 @@ export interface SharedPort {
 export class SharedPorts {
   readonly #ports = new Map<number, SharedPort>();
 
-  /** Returns the same socket to every worker that asks. The failure is the reason, for users. */
-  async get(host: string, port: number): Promise<Result<SharedPort, string>> {
-    const held = this.#ports.get(port);
-    if (held !== undefined) return ok(held);
-    try {
+  /** Returns the same socket to every worker that asks. Rejects with the reason, for users. */
+  async get(host: string, port: number): Promise<SharedPort> {
+    let shared = this.#ports.get(port);
+    if (shared === undefined) {
       const { address, family } = await lookup(host);
-      const shared = this.#ports.get(port) ?? bind(address, port, family);
+      shared = this.#ports.get(port) ?? bind(address, port, family);
       this.#ports.set(port, shared);
-      return ok(shared);
-    } catch (error) {
-      return err(messageOf(error));
     }
+    return shared;
   }
 
   /** To be called before the workers stop accepting: the last of them then closes the socket while its queue is empty. */

@@ -219,7 +219,7 @@ class Primary {
   #keyReload(supervisor: Supervisor): KeyReload | undefined {
     const { apiKey: password, keyFile: file, keys: path } = this.#config;
     if (path === undefined || file === undefined) return undefined;
-    const onKeys = (keyFile: KeyFile): void => supervisor.replaceKeys(keyFile);
+    const onKeys = (keyFile: KeyFile): void => supervisor.tell({ keyFile });
     return new KeyReload({ path, file, password, logger: this.#options.logger, onKeys });
   }
 
@@ -266,7 +266,7 @@ class Primary {
     const { drainDelayMs } = this.#config;
     const { logger } = this.#options;
     logger.info({ signal, inFlight: supervisor.inFlight }, 'stopping');
-    supervisor.unready();
+    supervisor.tell({ mayBeReady: false });
     if (drainDelayMs > 0) await sleep(drainDelayMs);
     const report = setInterval(() => logger.info({ inFlight: supervisor.inFlight }, 'draining'), DRAIN_REPORT_MS);
     await supervisor.drain();

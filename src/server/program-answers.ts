@@ -1,9 +1,6 @@
-import { messageOf } from '../base/invariant.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import { CallerShares, placesOf } from './admission.ts';
-import type { FromWorker } from './protocol.ts';
-import type { WorkerHandle } from './worker-handle.ts';
 
 /** The requests of all workers that can wait for their types. Compiling the largest types takes 0.5 s, and a worker waits 30 s. */
 export const WAITING_TYPES = 64;
@@ -16,12 +13,12 @@ export interface ProgramPlane {
   readonly types: (request: TypeRequest) => Promise<TypeOutcome | undefined>;
 }
 
-/** Answers the messages of workers that need the compiler of their program. */
-export class ProgramAnswers {
+/** Compiles the types of requests: equal ones together, and for each caller no more at once than its share. */
+export class TypeCompilations {
   readonly #programs: ReadonlyMap<number, ProgramPlane>;
   readonly #logger: Logger;
   readonly #shares: CallerShares;
-  /** The compilations of types under way: workers often ask for the same ones at the same time. */
+  /** The compilations under way: workers often ask for the same types at the same time. */
   readonly #compiling = new Map<string, Promise<TypeOutcome | undefined>>();
 
   /** `programs`: by generation. `callerShare`: the fraction of `WAITING_TYPES` that one caller can have. */
@@ -31,27 +28,8 @@ export class ProgramAnswers {
     this.#shares = new CallerShares(placesOf(WAITING_TYPES, callerShare));
   }
 
-  async validators(handle: WorkerHandle, { id, functionName }: FromWorker<'load-validators'>): Promise<void> {
-    try {
-      const source = await this.#programs.get(handle.generation)?.validators(functionName);
-      handle.send({ type: 'validators', id, ...(source !== undefined && { source }) });
-    } catch (error) {
-      this.#logger.error({ function: functionName, err: error }, 'a bug: validators cannot be compiled');
-      handle.send({ type: 'validators', id, failure: messageOf(error) });
-    }
-  }
-
-  async types(handle: WorkerHandle, { id, request, caller }: FromWorker<'extend-types'>): Promise<void> {
-    const outcome = await this.#compile(handle.generation, request, caller);
-    handle.send({ type: 'extended-types', id, outcome });
-  }
-
   /** A request that waits for a compilation under way takes nothing from the share of its caller. */
-  async #compile(
-    generation: number,
-    request: TypeRequest,
-    caller: string | undefined,
-  ): Promise<TypeOutcome | TypeRefusal> {
+  async compile(generation: number, request: TypeRequest, caller?: string): Promise<TypeOutcome | TypeRefusal> {
     const key = `${generation} ${request.functionName} ${request.builder}`;
     const known = this.#compiling.get(key);
     if (known !== undefined) return (await known) ?? 'full';

@@ -23,29 +23,16 @@ export type PrimaryMessage =
       readonly version: string;
       /** Identifies the worker in the log, from 1; the numbers of exited workers are reused. */
       readonly number: number;
-      /** Whether the worker reports readiness once it listens; false while the server stops. */
-      readonly mayBeReady: boolean;
-      /** As in `problems`. */
-      readonly problems: readonly DefinitionProblem[];
-      /** As in `store`; absent without a store. */
-      readonly store?: StoreHealth | undefined;
+      readonly news: ServerNews;
       /** The cool-downs that have begun. */
       readonly coolDowns: readonly CoolDownChange[];
     }
-  /** The errors that keep the primary from serving the newest definitions, for the playground; empty if there are none. */
-  | { readonly type: 'problems'; readonly problems: readonly DefinitionProblem[] }
+  /** What has changed since the start of the worker. */
+  | { readonly type: 'news'; readonly news: Partial<ServerNews> }
   /** Answers `ready`, or comes later, to the spare worker: accept connections. It answers `listening` or `failed`. */
   | { readonly type: 'listen' }
   /** To the first worker that listens with a program: log which clients of functions have no credential. */
   | { readonly type: 'report-credentials' }
-  /** The key file changed: every request from now on is checked with these keys. */
-  | { readonly type: 'keys'; readonly keyFile: KeyFile }
-  /** Readiness fails from now on; everything else continues. */
-  | { readonly type: 'unready' }
-  /** Too few workers listen, and new ones fail to start; null: all is well again. Readiness reports it. */
-  | { readonly type: 'degraded'; readonly degraded: Degraded | null }
-  /** The state of the store that machines share has changed. Readiness reports it. */
-  | { readonly type: 'store'; readonly health: StoreHealth }
   /** Stop accepting, finish the requests in flight within `timeoutMs`, then send `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Another worker decided about the cool-down of a client, or it ended because nothing decided. */
@@ -57,27 +44,64 @@ export type PrimaryMessage =
   | { readonly type: 'hand-over-connections'; readonly count: number }
   /** Send `metrics` with the same id. */
   | { readonly type: 'collect-metrics'; readonly id: number }
-  /** Answers `merge-metrics`. */
-  | { readonly type: 'merged-metrics'; readonly id: number; readonly text: string }
-  /** Answers `ask-state`. */
-  | { readonly type: 'server-state'; readonly id: number; readonly state: ServerState }
-  /** Answers `take-turn`. */
-  | { readonly type: 'turn'; readonly id: number; readonly turn: number }
-  /** Answers `claim-answer`. The owner of a claim sends `keep-answer` or `release-answer` with the same id. */
-  | { readonly type: 'claimed-answer'; readonly id: number; readonly claimed: ClaimedAnswer }
-  /** Answers `load-validators` with the source of a function's argument validators, or the reason why there is none. */
-  | { readonly type: 'validators'; readonly id: number; readonly source?: string; readonly failure?: string }
-  /** Answers `extend-types` with the outcome, or the reason why there is none. */
-  | { readonly type: 'extended-types'; readonly id: number; readonly outcome: TypeOutcome | TypeRefusal }
-  /** Answers `take-units`; without a grant, the ledger failed. */
-  | { readonly type: 'units'; readonly id: number; readonly grant?: Grant }
   /** Another worker needs the unused units of a limit. Answered by `give-units` with this number, even if there are none. */
   | { readonly type: 'recall-units'; readonly limitId: string; readonly recall: number }
-  /** Answers `share-port`; the socket is attached unless there is a failure. */
-  | { readonly type: 'shared-port'; readonly id: number; readonly failure?: string };
+  /** Answers the question with this id, or states why there is no answer. */
+  | { readonly type: 'answer'; readonly id: number; readonly value?: unknown; readonly failure?: string };
+
+/** What each worker knows of the server. */
+export interface ServerNews {
+  /** Whether the worker reports readiness once it listens; false while the server stops. */
+  readonly mayBeReady: boolean;
+  /** Too few workers listen, and new ones fail to start; null: all is well. Readiness reports it. */
+  readonly degraded: Degraded | null;
+  /** The state of the store that machines share; absent without one. Readiness reports it. */
+  readonly store?: StoreHealth | undefined;
+  /** The errors that keep the primary from serving the newest definitions, for the playground; empty if there are none. */
+  readonly problems: readonly DefinitionProblem[];
+  /** The content of the key file, if it changed since the start: every request from now on is checked with these keys. */
+  readonly keyFile?: KeyFile;
+}
+
+/** The questions that a worker asks the primary: the fields of each, and its answer. */
+export interface Questions {
+  /** The metrics of the whole server, as text. */
+  'merge-metrics': { readonly asks: { readonly format: MetricsFormat }; readonly answer: string };
+  /** The state of all processes. */
+  'ask-state': { readonly asks: object; readonly answer: ServerState };
+  /** Which client of a round-robin list is next, over all workers? */
+  'take-turn': { readonly asks: { readonly client: string }; readonly answer: number };
+  /**
+   * A call wants the answer that is kept under a key, or the right to produce it. The answer comes within the wait. The owner of a
+   * claim sends `keep-answer` or `release-answer` with the id of the question.
+   */
+  'claim-answer': { readonly asks: { readonly key: string; readonly waitMs: number }; readonly answer: ClaimedAnswer };
+  /** The first call of a function in this worker needs the source of its argument validators. */
+  'load-validators': { readonly asks: { readonly functionName: string }; readonly answer: string };
+  /** A request of a caller has a `type_builder` that is new to this worker. */
+  'extend-types': {
+    readonly asks: { readonly request: TypeRequest; readonly caller?: string | undefined };
+    readonly answer: TypeOutcome | TypeRefusal;
+  };
+  /** Requests of a limited caller need units, and the worker has none left. */
+  'take-units': { readonly asks: { readonly request: LeaseRequest }; readonly answer: Grant };
+  /** It uses node:http and needs the bound socket of a port, which comes with the answer. */
+  'share-port': { readonly asks: { readonly host: string; readonly port: number }; readonly answer: object };
+}
+
+export type QuestionType = keyof Questions;
+
+/** A question without its id. */
+export type Unasked<Type extends QuestionType> = { readonly type: Type } & Questions[Type]['asks'];
+
+/** A question on its way. */
+export type Asked<Type extends QuestionType = QuestionType> = {
+  [Each in Type]: Unasked<Each> & { readonly id: number };
+}[Type];
 
 /** Messages from a worker to the primary. */
 export type WorkerMessage =
+  | Asked
   /** Its code is loaded and it receives messages; earlier ones are lost. Answered by `start`. */
   | { readonly type: 'hello' }
   /** The program is loaded; heartbeats follow. Answered by `listen` once the worker is needed. */
@@ -99,49 +123,22 @@ export type WorkerMessage =
     }
   /** Answers `collect-metrics`; also sent every few heartbeats, with id 0, so that little is lost when the worker dies. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }
-  /** A caller requested the metrics of the whole server. Answered by `merged-metrics`. */
-  | { readonly type: 'merge-metrics'; readonly id: number; readonly format: MetricsFormat }
-  /** A caller requested the state of all processes. Answered by `server-state`. */
-  | { readonly type: 'ask-state'; readonly id: number }
-  /** Which client of a round-robin list is next, over all workers? Answered by `turn`. */
-  | { readonly type: 'take-turn'; readonly id: number; readonly client: string }
-  /** A call wants the answer that is kept under a key, or the right to produce it. Answered by `claimed-answer`, within the wait. */
-  | { readonly type: 'claim-answer'; readonly id: number; readonly key: string; readonly waitMs: number }
   /** The call that owns the claim has an answer that can be kept. */
   | { readonly type: 'keep-answer'; readonly id: number; readonly answer: string; readonly ttlMs: number }
   /** The call that owns the claim ended without such an answer. */
   | { readonly type: 'release-answer'; readonly id: number }
   /** It decided about the cool-down of a client. The primary passes the change on to the other workers. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
-  /** The first call of a function in this worker needs its argument validators. Answered by `validators`. */
-  | { readonly type: 'load-validators'; readonly id: number; readonly functionName: string }
-  /** A request of a caller has a `type_builder` that is new to this worker. Answered by `extended-types`. */
-  | {
-      readonly type: 'extend-types';
-      readonly id: number;
-      readonly request: TypeRequest;
-      readonly caller?: string | undefined;
-    }
-  /** Requests of a limited caller need units, and the worker has none left. Answered by `units`. */
-  | { readonly type: 'take-units'; readonly id: number; readonly request: LeaseRequest }
   /** Unused units, or units that were used beyond an estimate. */
   | { readonly type: 'give-units'; readonly units: ReturnedUnits }
-  /** It uses node:http and needs the socket of a port. Answered by `shared-port`. */
-  | { readonly type: 'share-port'; readonly id: number; readonly host: string; readonly port: number }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */
   | { readonly type: 'drained'; readonly cut: number };
 
 /** The message that starts a worker. */
 export type StartMessage = Extract<PrimaryMessage, { readonly type: 'start' }>;
 
-/** The message of a worker with this type. */
-export type FromWorker<Type extends WorkerMessage['type']> = Extract<WorkerMessage, { readonly type: Type }>;
-
-/** The outcome of a claim. `mine`: the worker owns it. `busy`: another call still runs. `failed`: the store does not work. */
-export type ClaimedAnswer =
-  | Exclude<Claim, { readonly kind: 'mine' }>
-  | { readonly kind: 'mine' }
-  | { readonly kind: 'failed'; readonly reason: string };
+/** The outcome of a claim. `mine`: the worker owns it, under this id. `busy`: another call still runs. */
+export type ClaimedAnswer = Exclude<Claim, { readonly kind: 'mine' }> | { readonly kind: 'mine'; readonly id: number };
 
 /** How many workers listen, and how many should. */
 export interface Degraded {
@@ -219,10 +216,7 @@ export class Outbox<Message> {
     return this.#waiting.splice(0);
   }
 
-  readonly #flush = (): void => {
-    const messages = this.take();
-    if (messages.length > 0) this.#send(messages);
-  };
+  readonly #flush = (): void => this.#send(this.take());
 }
 
 /** The load of a worker, as of its last heartbeat. */

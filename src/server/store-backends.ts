@@ -9,8 +9,8 @@ import { StoreTurns } from '../policy/store/store-turns.ts';
 import { Store, type StoreFailure, type StoreHealth, type StoreState } from '../policy/store/store.ts';
 import { type Backends, memoryBackends } from './shared-state.ts';
 import type { StoreOperation } from '../policy/store/scripts.ts';
-import type { MetricData, MetricValue } from './protocol.ts';
-import { HistogramTable, NumberTable } from './metrics/metric-tables.ts';
+import type { MetricData } from './protocol.ts';
+import { HistogramTable, metric, NumberTable } from './metrics/metric-tables.ts';
 
 interface StoreParts {
   readonly config: Config;
@@ -87,14 +87,8 @@ export class StoreMetrics {
       this.#operations.data(),
       this.#failures.data(),
       this.#seconds.data(),
-      gauge('svc_store_state', 'Whether the store is in this state', states),
-      gauge('svc_store_machines', 'Machines that use the store, as of its last answer', [
-        { labels: {}, value: health.machines },
-      ]),
+      metric('gauge', 'svc_store_state', 'Whether the store is in this state', states),
+      metric('gauge', 'svc_store_machines', 'Machines that use the store, as of its last answer', health.machines),
     ];
   }
-}
-
-function gauge(name: string, help: string, values: readonly MetricValue[]): MetricData {
-  return { name, help, type: 'gauge', aggregator: 'sum', values };
 }

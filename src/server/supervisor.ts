@@ -2,20 +2,29 @@ import cluster from 'node:cluster';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { KeyFile } from '../config/key-file.ts';
 import { messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import type { DefinitionProblem } from '../schema/program.ts';
-import { type Backends, isShared, SharedState } from './shared-state.ts';
+import { LeaseDesk } from '../policy/lease-desk.ts';
+import { AnswerClaims, type Backends } from './shared-state.ts';
 import { ClientFailures, type ServerState } from './server-state.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { workerVariables } from './node-process.ts';
-import { ProgramAnswers, type ProgramPlane } from './program-answers.ts';
-import { CRASH_DRAIN_MS, type FromWorker, type PrimaryMessage, type WorkerMessage } from './protocol.ts';
+import { type ProgramPlane, TypeCompilations } from './program-answers.ts';
+import {
+  type Asked,
+  CRASH_DRAIN_MS,
+  type MetricsFormat,
+  type PrimaryMessage,
+  type Questions,
+  type QuestionType,
+  type ServerNews,
+  type WorkerMessage,
+} from './protocol.ts';
 import { SharedPorts } from './ports.ts';
 import { hangs, readSteps, removeStep, stepFields } from './step-note.ts';
 import { type HandleOwner, WorkerHandle } from './worker-handle.ts';
@@ -45,6 +54,14 @@ const SILENCE_MS = 9_000;
 /** Loading a large program on a busy machine. */
 const START_MS = 30_000;
 
+/** How the primary answers each question; a socket is sent in another way. */
+type Answers = {
+  readonly [Type in Exclude<QuestionType, 'share-port'>]: (
+    question: Asked<Type>,
+    handle: WorkerHandle,
+  ) => Questions[Type]['answer'] | Promise<Questions[Type]['answer']>;
+};
+
 /** Runs the processes that the fleet requests, and reports their events to it. */
 export class Supervisor implements HandleOwner {
   readonly #options: SupervisorOptions;
@@ -53,7 +70,18 @@ export class Supervisor implements HandleOwner {
   readonly #handles = new Map<number, WorkerHandle>();
   /** By generation. */
   readonly #programs: Map<number, ServedProgram>;
-  readonly #answers: ProgramAnswers;
+  readonly #types: TypeCompilations;
+  readonly #desk: LeaseDesk;
+  readonly #claims: AnswerClaims;
+  readonly #answers: Answers = {
+    'merge-metrics': ({ format }) => this.#metricsText(format),
+    'ask-state': () => this.#state,
+    'take-turn': ({ client }) => this.#options.backends.turns.next(client),
+    'claim-answer': (claim, handle) => this.#claims.claim(handle, claim),
+    'load-validators': ({ functionName }, handle) => this.#validators(functionName, handle),
+    'extend-types': ({ request, caller }, { generation }) => this.#types.compile(generation, request, caller),
+    'take-units': ({ request }, handle) => this.#desk.take(handle, request),
+  };
   #lastGeneration = 1;
   /** The newest generation whose missing credentials are in the log. */
   #reported = 0;
@@ -62,17 +90,12 @@ export class Supervisor implements HandleOwner {
   /** The directory of the notes that workers write. */
   readonly #directory: string;
   readonly #ports = new SharedPorts();
-  readonly #shared: SharedState;
   readonly #coolDowns: SharedCoolDowns;
   #failures = new ClientFailures();
   #ticks: NodeJS.Timeout | undefined;
   #lastTickAt = performance.now();
   #pause: NodeJS.Timeout | undefined;
-  #mayBeReady = true;
-  /** The errors in the newest definitions. */
-  #problems: readonly DefinitionProblem[] = [];
-  /** The newest content of the key file, if it changed since the start. */
-  #keyFile: KeyFile | undefined;
+  #news: ServerNews = { mayBeReady: true, degraded: null, problems: [] };
   #stopping = false;
   #cut = 0;
   #started: (result: Result<void, string>) => void = ignore;
@@ -85,17 +108,18 @@ export class Supervisor implements HandleOwner {
     this.#options = options;
     this.#directory = dirname(options.program.path);
     this.#programs = new Map([[1, options.program]]);
-    this.#answers = new ProgramAnswers(this.#programs, options.logger, options.config.callerShare);
+    this.#types = new TypeCompilations(this.#programs, options.logger, options.config.callerShare);
     this.#coolDowns = new SharedCoolDowns({
       logger: options.logger,
       counted: (client, reason) => options.metrics.cooling(client, reason),
       send: (change, from) => this.#sendAll({ type: 'cool-down', change }, from),
     });
-    this.#shared = new SharedState(options.logger, options.backends, this.#coolDowns);
+    const { backends } = options;
+    this.#desk = new LeaseDesk(backends.ledger);
+    this.#claims = new AnswerClaims(backends.openAnswers);
     this.#fleet = new Fleet({ ...options.config, random: Math.random });
-    options.backends.store?.onChange((health) => {
-      this.#sendAll({ type: 'store', health });
-    });
+    backends.coolDowns?.onChange((change) => this.#coolDowns.take(change, backends));
+    backends.store?.onChange((store) => this.tell({ store }));
   }
 
   /** Resolves when all workers serve; the failure is the reason why they do not. */
@@ -132,23 +156,16 @@ export class Supervisor implements HandleOwner {
     });
   }
 
-  /** Sends the errors in the newest definitions to the workers, also to future ones, if a page shows them. */
+  /** Sends the errors in the newest definitions to the workers if a page shows them. */
   showProblems(problems: readonly DefinitionProblem[]): void {
-    if (!this.#options.config.playground || (problems.length === 0 && this.#problems.length === 0)) return;
-    this.#problems = problems;
-    this.#sendAll({ type: 'problems', problems });
+    if (!this.#options.config.playground || (problems.length === 0 && this.#news.problems.length === 0)) return;
+    this.tell({ problems });
   }
 
-  /** Sends the keys to all workers, also to future ones. */
-  replaceKeys(keyFile: KeyFile): void {
-    this.#keyFile = keyFile;
-    this.#sendAll({ type: 'keys', keyFile });
-  }
-
-  /** Readiness fails from now on, also that of future workers; everything else goes on. */
-  unready(): void {
-    this.#mayBeReady = false;
-    this.#sendAll({ type: 'unready' });
+  /** Sends what has changed to all workers, also to future ones. */
+  tell(news: Partial<ServerNews>): void {
+    this.#news = { ...this.#news, ...news };
+    this.#sendAll({ type: 'news', news });
   }
 
   /** Resolves when no worker is left: they finish their requests within the drain timeout. */
@@ -170,31 +187,73 @@ export class Supervisor implements HandleOwner {
   }
 
   message(handle: WorkerHandle, message: WorkerMessage): void {
-    const { id: worker } = handle;
-    if (message.type === 'hello') this.#sendStart(handle);
-    else if (message.type === 'ready') this.#loaded(handle);
-    else if (message.type === 'listening') this.#listens(handle, message.transport);
-    else if (message.type === 'failed') this.#failed(handle, message.reason);
-    else if (message.type === 'heartbeat') {
-      this.#failures.add(message.failures);
-      this.#report({ type: 'heartbeat', worker, rssBytes: message.rssBytes });
-      const count = handle.balance(this.#inState('serving'));
-      if (count > 0) this.#options.logger.debug({ worker: handle.number, count }, 'a worker hands connections over');
-    } else if (message.type === 'drained') this.#cut += message.cut;
-    else if (message.type === 'metrics') this.#options.metrics.collected(message.id, handle);
-    else if (message.type === 'merge-metrics') void this.#answerMetrics(handle, message);
-    else if (message.type === 'ask-state') handle.send({ type: 'server-state', id: message.id, state: this.#state });
-    else if (isShared(message)) this.#shared.message(handle, message);
-    else if (message.type === 'load-validators') void this.#answers.validators(handle, message);
-    else if (message.type === 'extend-types') void this.#answers.types(handle, message);
-    else void this.#answerPort(handle, message);
+    switch (message.type) {
+      case 'hello':
+        this.#sendStart(handle);
+        break;
+      case 'ready':
+        this.#loaded(handle);
+        break;
+      case 'listening':
+        this.#listens(handle, message.transport);
+        break;
+      case 'failed':
+        this.#failed(handle, message.reason);
+        break;
+      case 'heartbeat':
+        this.#beat(handle, message);
+        break;
+      case 'drained':
+        this.#cut += message.cut;
+        break;
+      case 'metrics':
+        this.#options.metrics.collected(message.id, handle);
+        break;
+      case 'cool-down':
+        this.#coolDowns.take(message.change, handle);
+        this.#options.backends.coolDowns?.report(message.change);
+        break;
+      case 'give-units':
+        this.#desk.give(handle, message.units);
+        break;
+      case 'keep-answer':
+        this.#claims.end(handle, message.id)?.keep(message.answer, message.ttlMs);
+        break;
+      case 'release-answer':
+        this.#claims.end(handle, message.id)?.release();
+        break;
+      default:
+        void this.#answer(handle, message);
+    }
+  }
+
+  #beat(handle: WorkerHandle, { failures, rssBytes }: Extract<WorkerMessage, { readonly type: 'heartbeat' }>): void {
+    this.#failures.add(failures);
+    this.#report({ type: 'heartbeat', worker: handle.id, rssBytes });
+    const count = handle.balance(this.#inState('serving'));
+    if (count > 0) this.#options.logger.debug({ worker: handle.number, count }, 'a worker hands connections over');
+  }
+
+  async #answer(handle: WorkerHandle, question: Asked): Promise<void> {
+    const { id } = question;
+    try {
+      if (question.type === 'share-port') {
+        handle.sendPort({ type: 'answer', id }, await this.#ports.get(question.host, question.port));
+        return;
+      }
+      const answer = this.#answers[question.type] as (of: Asked, handle: WorkerHandle) => unknown;
+      handle.send({ type: 'answer', id, value: await answer(question, handle) });
+    } catch (error) {
+      handle.send({ type: 'answer', id, failure: messageOf(error) });
+    }
   }
 
   exited(handle: WorkerHandle, reason: string): void {
     this.#options.metrics.retire(handle.metrics);
     this.#report({ type: 'exited', worker: handle.id, reason });
     this.#handles.delete(handle.id);
-    this.#shared.lost(handle);
+    this.#desk.lost(handle);
+    this.#claims.exited(handle);
     removeStep(this.#directory, handle.pid);
     this.#discardPrograms();
     if (this.#handles.size === 0) this.#drained();
@@ -234,7 +293,7 @@ export class Supervisor implements HandleOwner {
         this.#pause = setTimeout(() => this.#report({ type: 'resume' }), action.ms).unref();
         break;
       case 'degraded':
-        this.#sendAll(action);
+        this.tell({ degraded: action.degraded });
         break;
       case 'started':
         this.#started(ok(undefined));
@@ -274,14 +333,12 @@ export class Supervisor implements HandleOwner {
   #sendStart(handle: WorkerHandle): void {
     const program = this.#programs.get(handle.generation);
     if (program === undefined) return;
-    const { port, version } = this.#options;
-    const { path: programPath } = program;
+    const { backends, port, version } = this.#options;
+    const { path: programPath, config } = program;
     const { number } = handle;
-    const config = { ...program.config, ...(this.#keyFile !== undefined && { keyFile: this.#keyFile }) };
-    const store = this.#options.backends.store?.health;
+    const news = { ...this.#news, store: backends.store?.health };
     const coolDowns = this.#coolDowns.changes;
-    const state = { mayBeReady: this.#mayBeReady, problems: this.#problems, coolDowns, store };
-    handle.send({ type: 'start', config, port, programPath, version, number, ...state });
+    handle.send({ type: 'start', config, port, programPath, version, number, news, coolDowns });
   }
 
   #loaded({ id, number, pid, startedAt }: WorkerHandle): void {
@@ -316,12 +373,12 @@ export class Supervisor implements HandleOwner {
 
   #tick(): void {
     const now = performance.now();
-    // The machine slept, or this process was stopped: no message could arrive.
-    const slept = now - this.#lastTickAt > 3 * TICK_MS;
+    // While this process itself did not run, it read no messages: that time is not the silence of a worker.
+    const lateMs = Math.max(0, now - this.#lastTickAt - TICK_MS);
     this.#lastTickAt = now;
     for (const handle of this.#handles.values()) {
-      if (slept) handle.lastSeenAt = now;
-      else this.#checkAlive(handle, now);
+      handle.lastSeenAt = Math.min(now, handle.lastSeenAt + lateMs);
+      this.#checkAlive(handle, now);
     }
     this.#coolDowns.endUnused();
     this.#report({ type: 'tick' });
@@ -355,13 +412,23 @@ export class Supervisor implements HandleOwner {
     }
   }
 
-  async #answerMetrics(handle: WorkerHandle, { id, format }: FromWorker<'merge-metrics'>): Promise<void> {
+  async #metricsText(format: MetricsFormat): Promise<string> {
     const { metrics, backends } = this.#options;
     await metrics.collect(this.#inState('serving', 'draining'));
     const parts = [backends.store?.metrics() ?? [], ...[...this.#handles.values()].map((one) => one.metrics)];
-    metrics.answersKept(this.#shared.answerCounts);
-    const text = await metrics.text(parts, this.#inState('serving'), format);
-    handle.send({ type: 'merged-metrics', id, text });
+    metrics.answersKept(this.#claims.counts);
+    return metrics.text(parts, this.#inState('serving'), format);
+  }
+
+  async #validators(functionName: string, { generation }: WorkerHandle): Promise<string> {
+    try {
+      const source = await this.#programs.get(generation)?.validators(functionName);
+      if (source !== undefined) return source;
+    } catch (error) {
+      this.#options.logger.error({ function: functionName, err: error }, 'a bug: validators cannot be compiled');
+      throw new Error(`no validators of ${functionName}: ${messageOf(error)}`, { cause: error });
+    }
+    throw new Error(`no validators of ${functionName}`);
   }
 
   get #state(): ServerState {
@@ -383,12 +450,6 @@ export class Supervisor implements HandleOwner {
 
   #inState(...states: readonly WorkerState[]): readonly WorkerHandle[] {
     return [...this.#handles.values()].filter(({ id }) => states.includes(this.#fleet.stateOf(id)));
-  }
-
-  async #answerPort(handle: WorkerHandle, { id, host, port }: FromWorker<'share-port'>): Promise<void> {
-    const shared = await this.#ports.get(host, port);
-    if (shared.ok) handle.sendPort({ type: 'shared-port', id }, shared.value);
-    else handle.send({ type: 'shared-port', id, failure: shared.failure });
   }
 }
 

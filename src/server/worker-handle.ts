@@ -84,8 +84,10 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
     this.#outbox.add(message);
   }
 
+  /** Sends the socket in an envelope of its own: the worker takes it as the value of that answer. */
   sendPort(message: PrimaryMessage, port: SharedPort): void {
-    this.#send([...this.#outbox.take(), message], port);
+    this.#send(this.#outbox.take());
+    this.#send([message], port);
   }
 
   recall(limitId: string, recall: number): void {
@@ -116,7 +118,7 @@ export class WorkerHandle implements WorkerIdentity, LeaseHolder {
   }
 
   #send(messages: readonly PrimaryMessage[], port?: SharedPort): void {
-    if (this.#exited || !this.#worker.isConnected()) return;
+    if (messages.length === 0 || this.#exited || !this.#worker.isConnected()) return;
     const envelope: Envelope<PrimaryMessage> = { svc: messages };
     // Node can send any of its handles; its types list only the wrapped ones.
     this.#worker.send(envelope, port as Server | undefined, () => undefined);

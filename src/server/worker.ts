@@ -2,30 +2,32 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
-import type { KeyFile } from '../config/key-file.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
+import type { FunctionRuntime } from '../runtime/call/runtime.ts';
 import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
 import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
 import { type MissingCredential, missingCredentials } from '../runtime/model/create-model-client.ts';
-import { clientNames, type DefinitionProblem, type Program } from '../schema/program.ts';
+import { clientNames, type Program } from '../schema/program.ts';
 import type { Limiter } from '../policy/limiter.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type BodyBudget, createBodyBudget } from './admission.ts';
+import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
 import { createServices, type HttpServices, replaceKeys } from './http/http-services.ts';
 import type { Playground } from './http/playground/playground.ts';
+import { STREAM_LIMITS } from './http/event-stream.ts';
 import type { RequestHandler, Transport } from './http/transport.ts';
-import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
 import { collectGarbage, IdleMemory } from './node-process.ts';
 import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
-import { loadLimiter, loadPlayground, loadTelemetry } from './optional-parts.ts';
 import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
-import { CRASH_DRAIN_MS, type MetricsFormat, type StartMessage } from './protocol.ts';
+import { CRASH_DRAIN_MS, type ServerNews, type StartMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
+import type { Logger } from '../logging/logger.ts';
+import { minuteWarning } from './kept-answers.ts';
 
 /** The primary kills a worker that is silent for 9 of these. */
 const HEARTBEAT_MS = 1_000;
@@ -44,14 +46,6 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** The time for the last telemetry after a drain that took all of its time: the primary kills the worker after 2 s. */
 const LEAST_FLUSH_MS = 500;
-
-/** The parts of a worker that exist before its services. */
-interface LoadedParts {
-  readonly logger: ServiceLogger;
-  readonly redactor: Redactor;
-  readonly playground: Playground | undefined;
-  readonly limiter: Limiter | undefined;
-}
 
 /** The phases of a worker, in this order; it can exit in each of them. */
 type Phase = 'waiting' | 'starting' | 'ready' | 'listening' | 'draining';
@@ -83,13 +77,9 @@ class Worker {
   #redactor = new Redactor([]);
   #step: StepNote | undefined;
   #missingCredentials: () => readonly MissingCredential[] = () => [];
-  #mayBeReady = true;
+  #news: ServerNews = { mayBeReady: true, degraded: null, problems: [] };
   /** Undefined if cool-downs are off. */
   #coolDowns: CoolDowns | undefined;
-  /** The errors in the newest definitions. */
-  #problems: readonly DefinitionProblem[] = [];
-  /** The newest content of the key file, if it changed since the start of this worker. */
-  #keyFile: KeyFile | undefined;
   #lastRequestAt = 0;
   #beats = 0;
   #counted = -1;
@@ -124,26 +114,11 @@ class Worker {
       case 'report-credentials':
         this.#reportCredentials();
         return;
-      case 'problems':
-        this.#problems = message.problems;
-        this.#services?.playground?.showProblems(message.problems);
-        return;
-      case 'keys':
-        this.#keyFile = message.keyFile;
-        if (this.#services !== undefined) replaceKeys(this.#services, message.keyFile);
-        return;
-      case 'unready':
-        this.#mayBeReady = false;
-        if (this.#services !== undefined) this.#services.health.ready = false;
+      case 'news':
+        this.#hear(message.news);
         return;
       case 'cool-down':
         this.#coolDowns?.apply(message.change);
-        return;
-      case 'degraded':
-        if (this.#services !== undefined) this.#services.health.degraded = message.degraded;
-        return;
-      case 'store':
-        if (this.#services !== undefined) this.#services.health.store = message.health;
         return;
       case 'drain':
         this.#drain(message.timeoutMs);
@@ -162,33 +137,68 @@ class Worker {
     }
   }
 
+  #hear(news: Partial<ServerNews>): void {
+    this.#news = { ...this.#news, ...news };
+    const services = this.#services;
+    if (services === undefined) return;
+    const { degraded, mayBeReady, store } = this.#news;
+    Object.assign(services.health, { ready: mayBeReady && this.#phase === 'listening', degraded, store });
+    if (news.problems !== undefined) services.playground?.showProblems(news.problems);
+    if (news.keyFile !== undefined) replaceKeys(services, news.keyFile);
+  }
+
   async #start(start: StartMessage): Promise<void> {
     this.#phase = 'starting';
-    this.#mayBeReady = start.mayBeReady;
-    this.#problems = start.problems;
+    this.#news = start.news;
     if (start.config.coolDown === 'on') {
       this.#coolDowns = new CoolDowns((change) => this.#link.send({ type: 'cool-down', change }), start.coolDowns);
     }
     this.#step = new StepNote(dirname(start.programPath), process.pid);
-    const program = loadProgram(start.programPath);
-    if (!program.ok) {
-      this.#fail(program.failure);
+    const { config, programPath } = start;
+    const loaded = loadProgram(programPath);
+    if (!loaded.ok) {
+      this.#fail(loaded.failure);
       return;
     }
-    this.#missingCredentials = () => missingCredentials(program.value, start.config.env);
-    const redactor = new Redactor(start.config.secrets);
+    const program = loaded.value;
+    this.#missingCredentials = () => missingCredentials(program, config.env);
+    const redactor = new Redactor(config.secrets);
     this.#redactor = redactor;
-    const logger = createLogger(start.config, { fields: { worker: start.number }, redactor });
+    const logger = createLogger(config, { fields: { worker: start.number }, redactor });
     this.#logger = logger;
     this.#telemetry = await loadTelemetry(start, logger, redactor);
-    const playground = start.config.playground ? await loadPlayground(start, program.value) : undefined;
-    const onFailure = () => this.#metrics?.limitFailed();
-    const limiter = await loadLimiter(start.config, { link: this.#link, logger, onFailure });
-    const services = this.#createServices(start, program.value, { logger, redactor, playground, limiter });
-    playground?.showProblems(this.#problems);
-    services.health.store = start.store;
+    const playground = config.playground ? await loadPlayground(start, program) : undefined;
+    const limiter = await loadLimiter(config, this.#link, logger, () => this.#metrics?.limitFailed());
+    const pool = new ParsePool({
+      thread: this.#parseThread,
+      programPath,
+      onThreadError: (error) => logger.warn({ err: error }, 'a parse thread ended with an error'),
+      onUnusable: (error) => this.#crashed(error, 'parse threads cannot be loaded, so this worker ends'),
+    });
+    this.#pool = pool;
+    const runtime = this.#createRuntime(config, program, logger, pool);
+    const metrics = this.#createMetrics(program, runtime, logger, pool);
+    this.#metrics = metrics;
+    const answers = { claim: (key: string, waitMs: number) => this.#link.claimAnswer(key, waitMs) };
+    const services = createServices(config, program, answers, {
+      logger,
+      redactor,
+      runtime,
+      metrics,
+      playground,
+      limiter,
+      telemetry: this.#telemetry,
+      version: start.version,
+      streamLimits: STREAM_LIMITS,
+      metricsText: (format) => this.#link.ask({ type: 'merge-metrics', format }),
+      serverState: () => this.#link.ask({ type: 'ask-state' }),
+      onBody: (functionName, bytes) => {
+        this.#bodies += 1;
+        this.#step?.begin(functionName, 'request', bytes);
+      },
+    });
     this.#services = services;
-    if (this.#keyFile !== undefined) replaceKeys(services, this.#keyFile);
+    this.#hear(this.#news);
     await this.#createListeners(start, services);
     this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
@@ -200,7 +210,7 @@ class Worker {
     // A drain can have begun meanwhile.
     if (this.#phase !== 'ready' || this.#services === undefined) return;
     this.#phase = 'listening';
-    this.#services.health.ready = this.#mayBeReady;
+    this.#hear({});
     this.#link.send({ type: 'listening', transport: this.#listeners[0]?.transport.name ?? 'node' });
   }
 
@@ -211,22 +221,10 @@ class Worker {
     }
   }
 
-  #createServices(
-    { config, programPath, version }: StartMessage,
-    program: Program,
-    { logger, redactor, playground, limiter }: LoadedParts,
-  ): HttpServices {
-    const telemetry = this.#telemetry;
-    const pool = new ParsePool({
-      thread: this.#parseThread,
-      programPath,
-      onThreadError: (error) => logger.warn({ err: error }, 'a parse thread ended with an error'),
-      onUnusable: (error) => this.#crashed(error, 'parse threads cannot be loaded, so this worker ends'),
-    });
-    this.#pool = pool;
-    const runtime = createRuntime(program, {
+  #createRuntime(config: Config, program: Program, logger: Logger, pool: ParsePool): FunctionRuntime {
+    return createRuntime(program, {
       logger,
-      hide: (secret) => redactor.add(secret),
+      hide: (secret) => this.#redactor.add(secret),
       env: config.env,
       clientRegistry: config.clientRegistry,
       allowPrivateUrls: config.allowPrivateUrls,
@@ -239,13 +237,20 @@ class Worker {
       onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),
       parseElsewhere: (reply) => pool.parse(reply),
       parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
-      roundRobinTurn: (client) => this.#link.takeTurn(client),
+      roundRobinTurn: (client) => this.#link.ask({ type: 'take-turn', client }),
       clientHealth: this.#coolDowns,
-      validatorSource: (functionName) => this.#link.validators(functionName),
-      typeSource: config.dynamicTypes === 'on' ? (request, caller) => this.#link.types(request, caller) : undefined,
+      validatorSource: (functionName) => this.#link.ask({ type: 'load-validators', functionName }),
+      typeSource:
+        config.dynamicTypes === 'on'
+          ? (request, caller) => this.#link.ask({ type: 'extend-types', request, caller })
+          : undefined,
     });
+  }
+
+  #createMetrics(program: Program, runtime: FunctionRuntime, logger: ServiceLogger, pool: ParsePool): ProcessMetrics {
+    const telemetry = this.#telemetry;
     const labels = { functions: runtime.functionNames, clients: clientNames(program) };
-    const metrics = new ProcessMetrics(labels, {
+    return new ProcessMetrics(labels, {
       connections: () => this.#connections,
       waiting: () => this.#services?.admission.waiting ?? 0,
       parseQueue: () => pool.queueSize,
@@ -255,17 +260,6 @@ class Worker {
       failedClaims: () => this.#services?.keptAnswers.failures ?? 0,
       ...(telemetry === undefined ? {} : { telemetry }),
     });
-    this.#metrics = metrics;
-    const metricsText = (format: MetricsFormat) => this.#link.metricsText(format);
-    const serverState = () => this.#link.serverState();
-    const onBody = (functionName: string, bytes: number) => {
-      this.#bodies += 1;
-      this.#step?.begin(functionName, 'request', bytes);
-    };
-    const keptAnswers = { claim: (key: string, waitMs: number) => this.#link.claimAnswer(key, waitMs) };
-    const answers = { metricsText, serverState, keptAnswers };
-    const own = { logger, redactor, playground, limiter };
-    return createServices(config, { ...own, ...answers, runtime, program, metrics, telemetry, version, onBody });
   }
 
   /** Creates the transports; they do not listen yet. */
@@ -287,7 +281,7 @@ class Worker {
       bodyBudget: (this.#bodyBudget ??= createBodyBudget(config)),
       maxUnreadBytes: MAX_UNREAD_BYTES,
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
-      sharedPort: (host, port) => this.#link.sharedPort(host, port),
+      sharedPort: (host, port) => this.#link.ask({ type: 'share-port', host, port }),
     });
   }
 
@@ -467,4 +461,63 @@ class BusyTime {
     this.#before = performance.eventLoopUtilization();
     return performance.eventLoopUtilization(this.#before, before).utilization;
   }
+}
+
+// --- parts that most servers do not use: their code is loaded only if they are switched on ---------------------------
+
+/** The interval at which a worker returns unused units. */
+const SWEEP_MS = 1_000;
+
+/** Loads the code of limits and creates the limiter of a worker; undefined without a key file. */
+async function loadLimiter(
+  { keyFile, workers }: Config,
+  link: PrimaryLink,
+  logger: Logger,
+  onFailure: () => void,
+): Promise<Limiter | undefined> {
+  if (keyFile === undefined) return undefined;
+  const [{ Leases }, { Limiter: Loaded }] = await Promise.all([
+    import('../policy/leases.ts'),
+    import('../policy/limiter.ts'),
+  ]);
+  const warn = minuteWarning(
+    logger,
+    'the primary does not count limits of callers; each worker keeps to its own share',
+  );
+  const leases = new Leases({
+    workers,
+    source: {
+      take: (request) => link.ask({ type: 'take-units', request }),
+      give: (units) => link.send({ type: 'give-units', units }),
+    },
+    onFailure: (error) => {
+      onFailure();
+      warn(error);
+    },
+  });
+  setInterval(() => leases.sweep(), SWEEP_MS).unref();
+  return new Loaded(leases, keyFile.defaultLimits);
+}
+
+/** Loads telemetry and the OpenTelemetry packages; undefined if it is off. */
+async function loadTelemetry(
+  { config, number, version }: StartMessage,
+  logger: ServiceLogger,
+  redactor: Redactor,
+): Promise<Telemetry | undefined> {
+  if (config.telemetry === undefined) return undefined;
+  const { Telemetry: Loaded } = await import('../telemetry/telemetry.ts');
+  return new Loaded(config.telemetry, { logger, version, worker: number, redact: (text) => redactor.redact(text) });
+}
+
+/** Loads the code and the files of the playground. */
+async function loadPlayground({ config, version }: StartMessage, program: Program): Promise<Playground> {
+  const names = program.clients.map(({ name }) => name);
+  const missing = missingCredentials(program, config.env, names).map(
+    ({ client, variable }) => [client, variable] as const,
+  );
+  const { describeProgram, ProgramPlayground } = await import('./http/playground/playground.ts');
+  const { clientRegistry, title } = config;
+  const facts = { title, version, clientRegistry, missing: new Map(missing) };
+  return new ProgramPlayground(() => describeProgram(program, facts));
 }

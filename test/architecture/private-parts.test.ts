@@ -61,7 +61,7 @@ const PARTS: readonly PrivatePart[] = [
       const ports = new SharedPorts();
       const bound = await ports.get('127.0.0.1', 0);
       ports.close();
-      return bound.ok;
+      return typeof bound === 'object';
     },
   },
   {

@@ -2,7 +2,7 @@ import { afterEach, expect, it, test, vi } from 'vitest';
 import { startServer, type TestServer } from './support/test-server.ts';
 import { TRANSPORTS } from './support/transports.ts';
 import { chooseEncoding } from '../../src/server/http/response-head.ts';
-import { metricsFormat } from '../../src/server/http/handlers/static-routes.ts';
+import { metricsFormat } from '../../src/server/http/create-handler.ts';
 import { metricsText } from '../support/exported-metrics.ts';
 
 const servers: TestServer[] = [];

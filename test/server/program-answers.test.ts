@@ -2,34 +2,25 @@ import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/logging/logger.ts';
 import { ok } from '../../src/base/result.ts';
 import type { TypeOutcome, TypeRefusal } from '../../src/schema/type-extension.ts';
-import { ProgramAnswers, WAITING_TYPES } from '../../src/server/program-answers.ts';
-import type { WorkerHandle } from '../../src/server/worker-handle.ts';
+import { TypeCompilations, WAITING_TYPES } from '../../src/server/program-answers.ts';
 
 const OUTCOME: TypeOutcome = ok({ extension: '{}' });
 
 /** The primary's answers with a thread that compiles when `finish` is called. */
 class World {
   readonly waiting: Array<(outcome: TypeOutcome | undefined) => void> = [];
-  readonly #answers: ProgramAnswers;
+  readonly #types: TypeCompilations;
 
   constructor(callerShare: number) {
     const program = {
       validators: () => Promise.resolve(''),
       types: () => new Promise<TypeOutcome | undefined>((resolve) => void this.waiting.push(resolve)),
     };
-    this.#answers = new ProgramAnswers(new Map([[1, program]]), silentLogger, callerShare);
+    this.#types = new TypeCompilations(new Map([[1, program]]), silentLogger, callerShare);
   }
 
-  async ask(builder: string, caller?: string): Promise<TypeOutcome | TypeRefusal> {
-    let answer: TypeOutcome | TypeRefusal | undefined;
-    const handle = {
-      generation: 1,
-      send: (message: { readonly outcome: TypeOutcome | TypeRefusal }) => void (answer = message.outcome),
-    } as unknown as WorkerHandle;
-    const request = { functionName: 'F', builder };
-    await this.#answers.types(handle, { type: 'extend-types', id: 1, request, caller });
-    if (answer === undefined) throw new Error('no answer');
-    return answer;
+  ask(builder: string, caller?: string): Promise<TypeOutcome | TypeRefusal> {
+    return this.#types.compile(1, { functionName: 'F', builder }, caller);
   }
 
   finish(): void {

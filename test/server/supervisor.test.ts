@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
 import type { StoreHealth } from '../../src/policy/store/store.ts';
-import { memoryBackends, type SharedStore } from '../../src/server/shared-state.ts';
+import { type Backends, memoryBackends } from '../../src/server/shared-state.ts';
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import type { Envelope, MetricData, PrimaryMessage, WorkerMessage } from '../../src/server/protocol.ts';
 import { Supervisor, type ServedProgram } from '../../src/server/supervisor.ts';
@@ -63,6 +63,7 @@ beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -70,7 +71,7 @@ function processes(): readonly FakeProcess[] {
   return world.processes as FakeProcess[];
 }
 
-function createSupervisor(store?: SharedStore): {
+function createSupervisor(others: Partial<Backends> = {}): {
   readonly supervisor: Supervisor;
   readonly program: ServedProgram;
 } {
@@ -79,7 +80,7 @@ function createSupervisor(store?: SharedStore): {
   const { config } = loaded.value;
   const program = { path: '/nowhere', config, validators: async () => '', types: async () => undefined };
   const metrics = new ClusterMetrics();
-  const backends = { ...memoryBackends(config), store };
+  const backends = { ...memoryBackends(config), ...others };
   const options = { config, port: 1, program, version: '1', logger: silentLogger, metrics, backends };
   return { supervisor: new Supervisor(options), program };
 }
@@ -98,8 +99,8 @@ function serve(process: FakeProcess | undefined): void {
   process?.says({ type: 'hello' }, { type: 'ready' }, { type: 'listening', transport: 'uws' });
 }
 
-async function started(): Promise<{ readonly supervisor: Supervisor; readonly program: ServedProgram }> {
-  const created = createSupervisor();
+async function started(backends: Partial<Backends> = {}): Promise<ReturnType<typeof createSupervisor>> {
+  const created = createSupervisor(backends);
   const start = created.supervisor.start();
   for (const process of processes().slice()) serve(process);
   expect(await start).toEqual({ ok: true, value: undefined });
@@ -129,10 +130,11 @@ test('a worker that asks gets the state of all workers, as of their last heartbe
   const failure = { client: 'Fast', error: 'timeout', at: 5 } as const;
   second?.says({ ...HEARTBEAT, inFlight: 4, rssBytes: 9, lagSeconds: 0.25, failures: [failure] });
   first?.says({ type: 'ask-state', id: 3 });
+  await vi.waitFor(() => expect(first?.got('answer')).toBe(1));
   expect(first?.received.at(-1)).toMatchObject({
-    type: 'server-state',
+    type: 'answer',
     id: 3,
-    state: {
+    value: {
       workers: [
         { number: 1, pid: 1, state: 'serving' },
         { number: 2, pid: 2, state: 'serving', inFlight: 4, rssBytes: 9, lagSeconds: 0.25 },
@@ -154,6 +156,22 @@ test('a worker that is silent for nine seconds is killed, and the spare one take
   expect(first?.got('listen')).toBe(1);
   expect(spare?.got('listen')).toBe(1);
   expect(processes()).toHaveLength(4);
+});
+
+test('the delay of the primary itself is not counted as the silence of a worker', async () => {
+  await started();
+  const [first] = processes();
+  const clock = performance.now.bind(performance);
+  let delayMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => clock() + delayMs);
+  for (let tick = 0; tick < 7; tick += 1) {
+    delayMs += 2_000;
+    vi.advanceTimersByTime(1_000);
+  }
+  expect(first?.got('drain')).toBe(0);
+  expect(processes()).toHaveLength(3);
+  vi.advanceTimersByTime(2_000);
+  expect(processes().length).toBeGreaterThan(3);
 });
 
 test('a reload moves all workers to the new program, and resolves when they serve it', async () => {
@@ -184,12 +202,20 @@ test('turns of a round-robin client are counted over all workers', async () => {
   const [first, second] = processes();
   first?.says({ type: 'take-turn', id: 1, client: 'A' });
   second?.says({ type: 'take-turn', id: 1, client: 'A' }, { type: 'take-turn', id: 2, client: 'B' });
-  await vi.waitFor(() => expect(second?.got('turn')).toBe(2));
-  expect(first?.received.at(-1)).toEqual({ type: 'turn', id: 1, turn: 0 });
+  await vi.waitFor(() => expect(second?.got('answer')).toBe(2));
+  expect(first?.received.at(-1)).toEqual({ type: 'answer', id: 1, value: 0 });
   expect(second?.received.slice(-2)).toEqual([
-    { type: 'turn', id: 1, turn: 1 },
-    { type: 'turn', id: 2, turn: 0 },
+    { type: 'answer', id: 1, value: 1 },
+    { type: 'answer', id: 2, value: 0 },
   ]);
+});
+
+test('a worker gets the reason why there is no answer', async () => {
+  await started({ openAnswers: () => Promise.reject(new Error('no code')) });
+  const [first] = processes();
+  first?.says({ type: 'claim-answer', id: 4, key: 'a', waitMs: 1 });
+  await vi.waitFor(() => expect(first?.got('answer')).toBe(1));
+  expect(first?.received.at(-1)).toEqual({ type: 'answer', id: 4, failure: 'no code' });
 });
 
 test('workers get the state of the store when they start, and at each change', async () => {
@@ -197,14 +223,14 @@ test('workers get the state of the store when they start, and at each change', a
   const down: StoreHealth = { state: 'down', reason: 'ECONNREFUSED', machines: 1 };
   const onChange = (listener: (health: StoreHealth) => void): void => void listeners.push(listener);
   const store = { health: down, onChange, metrics: () => [], close: async () => undefined };
-  const { supervisor } = createSupervisor(store);
+  const { supervisor } = createSupervisor({ store });
   void supervisor.start();
   const [first] = processes();
   first?.says({ type: 'hello' });
-  expect(first?.received.at(-1)).toMatchObject({ type: 'start', store: down });
+  expect(first?.received.at(-1)).toMatchObject({ type: 'start', news: { store: down } });
   const up: StoreHealth = { state: 'up', machines: 2 };
   listeners[0]?.(up);
-  expect(first?.received.at(-1)).toEqual({ type: 'store', health: up });
+  expect(first?.received.at(-1)).toEqual({ type: 'news', news: { store: up } });
 });
 
 test('a busy worker that has more connections than the others for two heartbeats hands some over', async () => {
@@ -232,8 +258,8 @@ test('the metrics of the whole server are collected from all workers that serve'
   const id = first?.received.findLast((message) => message.type === 'collect-metrics')?.id ?? -1;
   first?.says({ type: 'metrics', id, metrics: calls(2) });
   second?.says({ type: 'metrics', id, metrics: calls(3) });
-  await vi.waitFor(() => expect(first?.got('merged-metrics')).toBe(1));
-  expect(first?.received.at(-1)).toMatchObject({ id: 7, text: expect.stringContaining('calls 5') as string });
+  await vi.waitFor(() => expect(first?.got('answer')).toBe(1));
+  expect(first?.received.at(-1)).toMatchObject({ id: 7, value: expect.stringContaining('calls 5') as string });
 });
 
 test('a drain resolves when every worker has exited, and counts the cut requests', async () => {

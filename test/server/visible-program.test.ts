@@ -3,7 +3,7 @@ import { compile } from '../../src/compiler/compile.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { Caller } from '../../src/server/http/auth.ts';
 import { jsonDocument } from '../../src/server/http/static-asset.ts';
-import { describeProgram } from '../../src/server/http/playground/describe-program.ts';
+import { describeProgram } from '../../src/server/http/playground/playground.ts';
 import { VisibleDocuments, visibleOpenApi, visiblePlayground } from '../../src/server/http/visible-program.ts';
 
 const TEXT = `

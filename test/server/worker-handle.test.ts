@@ -44,18 +44,19 @@ test('the reason of an exit is the failure that the worker reported before it', 
 test('the messages of one turn of the event loop leave together, in order', () => {
   vi.useFakeTimers();
   const { handle, send } = handleOf(42);
-  handle.send({ type: 'unready' });
+  handle.send({ type: 'report-credentials' });
   handle.send({ type: 'listen' });
   expect(send).not.toHaveBeenCalled();
   vi.advanceTimersByTime(0);
   expect(send.mock.calls.map(([message]) => message as unknown)).toEqual([
-    { svc: [{ type: 'unready' }, { type: 'listen' }] },
+    { svc: [{ type: 'report-credentials' }, { type: 'listen' }] },
   ]);
   handle.send({ type: 'listen' });
-  handle.sendPort({ type: 'shared-port', id: 1 }, createServer());
+  handle.sendPort({ type: 'answer', id: 1 }, createServer());
   vi.advanceTimersByTime(0);
   expect(send.mock.calls.slice(1).map(([message]) => message as unknown)).toEqual([
-    { svc: [{ type: 'listen' }, { type: 'shared-port', id: 1 }] },
+    { svc: [{ type: 'listen' }] },
+    { svc: [{ type: 'answer', id: 1 }] },
   ]);
 });
 

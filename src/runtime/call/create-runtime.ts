@@ -23,7 +23,14 @@ import type { Failure } from '../../schema/failure.ts';
 import { FunctionReplies } from './function-replies.ts';
 import { FunctionRun, type RunServices } from './function-run.ts';
 import { parseReply, parseText, refuseLosses } from './parse-reply.ts';
-import { prepareReply } from './prepare-reply.ts';
+import {
+  prepareReply,
+  ReadyCall,
+  functionNotFound,
+  prepareCall,
+  type PrepareServices,
+  TargetVariables,
+} from './prepare-call.ts';
 import type {
   ReplyOutcome,
   CallContext,
@@ -38,7 +45,6 @@ import type {
   RuntimeOptions,
   StreamObserver,
 } from './runtime.ts';
-import { ReadyCall, functionNotFound, prepareCall, type PrepareServices, TargetVariables } from './prepare-call.ts';
 import { uncreatedClientFailure } from '../model/attempt-failure.ts';
 import { StreamReader, WholeReader } from './reply-reader.ts';
 import { isCredentialName } from '../../base/credentials.ts';

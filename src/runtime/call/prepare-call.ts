@@ -1,4 +1,4 @@
-import { isJsonObject, isOptionsKey } from '../../base/json.ts';
+import { isJsonObject, isOptionsKey, OPTIONS_KEYS, ownValue } from '../../base/json.ts';
 import { type Result, err, ok } from '../../base/result.ts';
 import { didYouMean, nearestNames } from '../../base/suggestion.ts';
 import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
@@ -20,6 +20,7 @@ import {
   readCallOptions,
   type CallOptions,
   clientTtl,
+  readReplyOptions,
 } from './call-options.ts';
 import type { CallTypes } from './call-types.ts';
 import { withTypes } from './dynamic-types.ts';
@@ -28,11 +29,12 @@ import type { ClientDirectory } from './client-directory.ts';
 import type { Failure } from '../../schema/failure.ts';
 import { type Violation, ViolationList } from '../../schema/violation.ts';
 import type { OnLoss } from './losses.ts';
-import type { CallOrigin, LoadedTypes, PreparedCall, RuntimeOptions } from './runtime.ts';
+import type { CallOrigin, LoadedTypes, PreparedCall, RuntimeOptions, PreparedReply } from './runtime.ts';
 import { takesMedia } from '../../schema/type-graph.ts';
 import { variablesIn, type ClientType } from '../../schema/client.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { decidesTarget } from '../model/credential-rule.ts';
+import type { TypeSource } from '../../schema/type-extension.ts';
 
 /** A call that passed all checks: its function, its arguments and the clients to call. */
 export class ReadyCall implements PreparedCall {
@@ -347,4 +349,49 @@ export class TargetVariables {
 function variablesOf({ provider, options }: ClientType): readonly string[] {
   const table = PROVIDER_DESCRIPTIONS[provider].options;
   return options.filter(({ key }) => decidesTarget(table, key)).flatMap(({ value }) => variablesIn(value));
+}
+
+const ALLOWED: ReadonlySet<string> = new Set(['text', 'explain', ...OPTIONS_KEYS]);
+
+interface ReplySettings {
+  /** The default for requests without `on_loss`. */
+  readonly onLoss: OnLoss;
+  readonly typeSource: TypeSource | undefined;
+  readonly loaded: LoadedTypes;
+}
+
+/** Checks the body of a request to parse a reply. */
+export function prepareReply(
+  functionName: string,
+  body: unknown,
+  { onLoss, typeSource, loaded }: ReplySettings,
+): Result<PreparedReply, Failure> {
+  if (!isJsonObject(body)) return err(invalidBody([{ path: '', message: 'the body has to be a JSON object' }]));
+  const text = ownValue(body, 'text');
+  const faults = new ViolationList();
+  if (typeof text !== 'string') faults.add(NO_TEXT);
+  const explain = ownValue(body, 'explain');
+  if (explain !== undefined && typeof explain !== 'boolean')
+    faults.add({ path: 'explain', message: 'has to be true or false' });
+  for (const path of Object.keys(body)) {
+    if (faults.full) break;
+    if (!ALLOWED.has(path)) faults.add({ path, message: 'is unknown; allowed: text, explain, svc_options' });
+  }
+  if (typeof text !== 'string' || faults.all.length > 0) return err(invalidBody(faults.all));
+  const options = withTypes(readReplyOptions(body, { typeSource }), loaded);
+  return options.ok ? ok({ functionName, text, explain: explain === true, onLoss, ...options.value }) : options;
+}
+
+const NO_TEXT: Violation = { path: 'text', message: 'has to be a string: the reply of a model' };
+
+/** The message of a failure lists the first faults; the failure lists up to a hundred. */
+const LISTED = 3;
+
+function invalidBody(details: readonly Violation[]): Failure {
+  const first = details
+    .slice(0, LISTED)
+    .map(({ path, message }) => (path === '' ? message : `"${path}" ${message}`))
+    .join('; ');
+  const more = details.length > LISTED ? ` (and ${details.length - LISTED} more)` : '';
+  return { code: 'invalid_argument', message: `${first}${more}.`, details };
 }

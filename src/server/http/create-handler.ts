@@ -2,15 +2,17 @@ import { percentDecoded } from '../../base/percent-encoding.ts';
 import type { Logger } from '../../logging/logger.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
-import { pageAt, PAGES } from './handlers/static-routes.ts';
 import { StreamRequest } from './handlers/stream-request.ts';
 import { CallRequest, ParseRequest, RenderRequest } from './handlers/value-requests.ts';
 import type { HttpServices } from './http-services.ts';
-import { problemBody } from './problem.ts';
-import { allowedOrigin, RequestContext, requestIdOf } from './request-context.ts';
-import { JSON_TYPE } from './response-head.ts';
+import { problemBody, INTERNAL_PROBLEM, problemOf } from './problem.ts';
+import { allowedOrigin, RequestContext, requestIdOf, unauthorized } from './request-context.ts';
+import { JSON_TYPE, chooseEncoding, type ContentEncoding, type HeaderList } from './response-head.ts';
 import type { Reject, RequestHandler } from './transport.ts';
 import { visibleNames } from './visible-program.ts';
+import { statusFields, type ServerState } from '../server-state.ts';
+import type { MetricsFormat } from '../protocol.ts';
+import type { JsonDocument, StaticAsset } from './static-asset.ts';
 
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
 
@@ -127,4 +129,170 @@ function preflight(context: RequestContext): void {
     ['access-control-max-age', '600'],
   ] as const;
   context.send(204, headers, undefined);
+}
+
+/** The answer to GET and HEAD at a path. An `open` page needs no key. */
+interface Page {
+  readonly open: boolean;
+  readonly handle: (context: RequestContext) => void;
+}
+
+/** The pages of every server. */
+const PAGES: ReadonlyMap<string, Page> = new Map<string, Page>([
+  ['/', { open: true, handle: toPage }],
+  ['/_debug/ping', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
+  ['/_debug/status', { open: true, handle: status }],
+  ['/livez', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
+  ['/healthz', { open: true, handle: readiness }],
+  ['/readyz', { open: true, handle: readiness }],
+  ['/openapi.json', { open: false, handle: openapi }],
+  ['/metrics', { open: false, handle: metrics }],
+]);
+
+/** Describes the program to the page of the playground, which is static and contains nothing of it. */
+const PLAYGROUND_DOCUMENT = '/playground/program.json';
+
+/** Returns the page at a path: one of `PAGES`, `/docs`, `/playground`, or a file that they load. */
+function pageAt({ assets, playground }: HttpServices, path: string): Page | undefined {
+  const asset = assets.get(path);
+  if (asset !== undefined) return { open: true, handle: (context) => sendAsset(context, asset) };
+  if (path !== PLAYGROUND_DOCUMENT || playground === undefined) return PAGES.get(path);
+  return { open: false, handle: (context) => sendDocument(context, playground.documentOf(context.caller)) };
+}
+
+function sendAsset(context: RequestContext, asset: StaticAsset): void {
+  const encoding = chooseEncoding(context.request.header('accept-encoding'), asset.encodings);
+  const headers = [
+    ...representation(asset.tag, encoding),
+    ['content-security-policy', asset.contentSecurityPolicy],
+    ['x-content-type-options', 'nosniff'],
+    ['referrer-policy', 'no-referrer'],
+  ] as const;
+  if (matches(context, asset.tag, encoding)) context.send(304, headers, undefined);
+  else context.send(200, [['content-type', asset.contentType], ...headers], () => asset.bytes(encoding));
+}
+
+/** A person who opens the root in a browser looks for the functions. */
+function toPage(context: RequestContext): void {
+  const { config, playground } = context.services;
+  const page = playground === undefined ? '/docs' : '/playground';
+  context.send(302, [['location', `${config.basePath}${page}`]], undefined);
+}
+
+/** The headers with which caches distinguish the forms of a page. */
+function representation(tag: string, encoding: ContentEncoding | undefined): HeaderList {
+  const headers: HeaderList = [
+    ['etag', etagOf(tag, encoding)],
+    ['cache-control', 'no-cache'],
+    ['vary', 'accept-encoding'],
+  ];
+  return encoding === undefined ? headers : [...headers, ['content-encoding', encoding]];
+}
+
+/** Each form has an etag of its own (RFC 9110, 8.8.3.3). */
+function etagOf(tag: string, encoding: ContentEncoding | undefined): string {
+  return encoding === undefined ? `"${tag}"` : `"${tag}-${encoding}"`;
+}
+
+/** Without a key, the body has only `authz`, and headers have further details. Callers with a key get the state of the server. */
+function status(context: RequestContext): void {
+  const { authenticator, programHash, version } = context.services;
+  const refused = { enforcement: 'active', outcome: 'fail' };
+  if (!context.ifAuthorized((refusal) => context.problem(unauthorized(refusal, { authz: refused })))) return;
+  const headers = [JSON_TYPE, ['x-svc-version', version], ['x-svc-program', programHash]] as const;
+  if (!authenticator.required || !context.wantsBody) {
+    context.send(200, headers, () => JSON.stringify({ authz: { enforcement: 'none' } }));
+    return;
+  }
+  const authz = { enforcement: 'active', outcome: 'pass' };
+  const body = (state: ServerState) =>
+    JSON.stringify({ authz, version, program: programHash, ...statusFields(state, context.services.clients) });
+  context.services.serverState().then(
+    (state) => context.send(200, headers, body(state)),
+    (error: unknown) => failed(context, error, 'the state of the server could not be collected'),
+  );
+}
+
+function readiness(context: RequestContext): void {
+  const { ready, degraded, store } = context.services.health;
+  // Without the store, this machine still answers every call.
+  const storeFields =
+    store === undefined || store.state === 'up' ? undefined : { store: store.state, reason: store.reason };
+  if (!ready) {
+    const message = 'The server accepts no calls: it is starting or stopping.';
+    context.problem(problemOf({ code: 'draining', message, retryAfterSeconds: 1 }));
+  } else if (degraded === null && storeFields === undefined) context.json(200, { status: 'ok' });
+  else if (degraded === null) context.json(200, { status: 'degraded', ...storeFields });
+  // Half of the workers are better than no server, which can be the alternative.
+  else if (2 * degraded.listening >= degraded.wanted) {
+    context.json(200, { status: 'degraded', workers: degraded, ...storeFields });
+  } else {
+    const message = `Only ${degraded.listening} of ${degraded.wanted} workers serve, and new ones fail to start.`;
+    context.problem(problemOf({ code: 'overloaded', message, retryAfterSeconds: 1 }));
+  }
+}
+
+function openapi(context: RequestContext): void {
+  sendDocument(context, context.services.openapi.of(context.caller));
+}
+
+function sendDocument(context: RequestContext, document: JsonDocument): void {
+  const encoding = chooseEncoding(context.request.header('accept-encoding'), ['gzip']);
+  const headers = representation(document.tag, encoding);
+  const body = () => (encoding === undefined ? document.plain : document.gzip());
+  if (matches(context, document.tag, encoding)) context.send(304, headers, undefined);
+  else context.send(200, [JSON_TYPE, ...headers], body);
+}
+
+const METRICS_TYPES = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+} as const;
+
+/** The labels name every function and every key. */
+function metrics(context: RequestContext): void {
+  if (!context.allowedMetrics()) return;
+  const format = metricsFormat(context.request.header('accept'));
+  const headers = [
+    ['content-type', METRICS_TYPES[format]],
+    ['vary', 'accept'],
+  ] as const;
+  if (!context.wantsBody) {
+    context.send(200, headers, undefined);
+    return;
+  }
+  context.services.metricsText(format).then(
+    (text) => context.send(200, headers, text),
+    (error: unknown) => failed(context, error, 'the metrics could not be collected'),
+  );
+}
+
+/** OpenMetrics for scrapers that name it and do not prefer the older format (RFC 9110, 12.5.1). */
+export function metricsFormat(accept = ''): MetricsFormat {
+  const open = quality(accept, 'application/openmetrics-text');
+  return open > 0 && open >= quality(accept, 'text/plain') ? 'openmetrics' : 'prometheus';
+}
+
+/** The highest weight of a media type in an `accept` header, whatever its version; 0 if the header does not contain the type. */
+function quality(accept: string, type: string): number {
+  const weights = accept.split(',').flatMap((range) => {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const q = parameters.find((parameter) => parameter.startsWith('q='));
+    return name === type ? [q === undefined ? 1 : Number(q.slice(2))] : [];
+  });
+  return Math.max(0, ...weights.filter((weight) => !Number.isNaN(weight)));
+}
+
+/** The primary did not answer. */
+function failed(context: RequestContext, error: unknown, message: string): void {
+  context.services.logger.error({ ...context.logFields, err: error }, message);
+  context.problem(INTERNAL_PROBLEM);
+}
+
+/** RFC 9110, 13.1.2; validators are compared weakly. */
+function matches(context: RequestContext, tag: string, encoding: ContentEncoding | undefined): boolean {
+  const given = context.request.header('if-none-match');
+  if (given === undefined) return false;
+  const etag = etagOf(tag, encoding);
+  return given.split(',').some((one) => one.trim() === '*' || one.trim().replace(/^W\//, '') === etag);
 }

@@ -3,7 +3,7 @@ import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
 import type { KeyFile } from '../../config/key-file.ts';
 import type { Logger } from '../../logging/logger.ts';
-import { Redactor } from '../../logging/redactor.ts';
+import type { Redactor } from '../../logging/redactor.ts';
 import { createRequestLog, type RequestLog } from '../../logging/request-log.ts';
 import type { AnswerStore } from '../../policy/answer-store.ts';
 import type { Limiter } from '../../policy/limiter.ts';
@@ -18,20 +18,39 @@ import type { Degraded, MetricsFormat } from '../protocol.ts';
 import type { ServerState } from '../server-state.ts';
 import { Authenticator, requiresKey, WrongKeys } from './auth.ts';
 import { jsonDocument, loadDocsAssets, type StaticAsset } from './static-asset.ts';
-import { STREAM_LIMITS, type StreamLimits } from './event-stream.ts';
+import type { StreamLimits } from './event-stream.ts';
 import { listensOnLoopback } from './local-caller.ts';
 import type { Playground } from './playground/playground.ts';
 import { Sweep } from './sweep.ts';
 import { VisibleDocuments, visibleOpenApi } from './visible-program.ts';
 
-/** The objects that the handlers of one process share. */
-export interface HttpServices {
-  readonly config: HttpConfig;
+/** The parts of the services that differ between a worker and a test. */
+export interface ServiceParts {
   readonly logger: Logger;
-  readonly requestLog: RequestLog;
   /** Masks credentials in errors. */
   readonly redactor: Redactor;
   readonly runtime: FunctionRuntime;
+  /** Called before svc reads a body, with its size in bytes. */
+  readonly onBody: (functionName: string, bytes: number) => void;
+  /** Undefined without a key file. */
+  readonly limiter?: Limiter | undefined;
+  readonly metrics: ProcessMetrics;
+  /** Undefined if telemetry is off. */
+  readonly telemetry?: Telemetry | undefined;
+  /** The metrics of all processes as text. */
+  metricsText(format: MetricsFormat): Promise<string>;
+  /** The state of all processes. */
+  serverState(): Promise<ServerState>;
+  readonly streamLimits: StreamLimits;
+  readonly version: string;
+  /** Absent unless it is on. */
+  readonly playground?: Playground | undefined;
+}
+
+/** The objects that the handlers of one process share. */
+export interface HttpServices extends ServiceParts {
+  readonly config: HttpConfig;
+  readonly requestLog: RequestLog;
   readonly authenticator: Authenticator;
   /**
    * Refuses callers that are not on this machine: a playground on a loopback address has no key, and an attacker can make a name
@@ -39,19 +58,8 @@ export interface HttpServices {
    */
   readonly localOnly: boolean;
   readonly wrongKeys: WrongKeys;
-  /** Called before svc reads a body, with its size in bytes. */
-  readonly onBody: (functionName: string, bytes: number) => void;
   readonly admission: Admission;
   readonly keptAnswers: KeptAnswers;
-  /** Undefined without a key file. */
-  readonly limiter: Limiter | undefined;
-  readonly metrics: ProcessMetrics;
-  /** Undefined if telemetry is off. */
-  readonly telemetry: Telemetry | undefined;
-  /** The metrics of all processes as text. */
-  metricsText(format: MetricsFormat): Promise<string>;
-  /** The state of all processes. */
-  serverState(): Promise<ServerState>;
   /** The names of the clients of the definitions. */
   readonly clients: ReadonlySet<string>;
   readonly health: Health;
@@ -59,16 +67,12 @@ export interface HttpServices {
   readonly active: SwapRemoveSet<Drainable>;
   /** Checks the time limits of all streams. */
   readonly sweep: Sweep;
-  readonly streamLimits: StreamLimits;
   /** Limits the data that the readers of all streams have not accepted yet. */
   readonly streamBacklog: ByteBudget;
   readonly programHash: string;
-  readonly version: string;
   readonly openapi: VisibleDocuments;
   /** The files of `/docs`, and of `/playground` if it is on, by request path. */
   readonly assets: ReadonlyMap<string, StaticAsset>;
-  /** Absent unless it is on. */
-  readonly playground: Playground | undefined;
 }
 
 /** The settings that HTTP depends on. */
@@ -99,62 +103,37 @@ export interface Health {
   store?: StoreHealth | undefined;
 }
 
-/** The parts that differ between a worker and a test. */
-export interface ServiceParts {
-  readonly logger: Logger;
-  /** By default, one that knows the secrets of the configuration. */
-  readonly redactor?: Redactor;
-  readonly runtime: FunctionRuntime;
-  readonly program: Pick<Program, 'clients' | 'functions' | 'hash' | 'openapi'>;
-  readonly metrics: ProcessMetrics;
-  readonly keptAnswers: AnswerStore;
-  readonly metricsText: HttpServices['metricsText'];
-  readonly serverState: () => Promise<ServerState>;
-  readonly telemetry?: Telemetry | undefined;
-  readonly version: string;
-  readonly playground?: Playground | undefined;
-  readonly limiter?: Limiter | undefined;
-  readonly onBody?: (functionName: string, bytes: number) => void;
-  /** Shorter limits, for tests. */
-  readonly streamLimits?: StreamLimits;
-}
+type ServedProgram = Pick<Program, 'clients' | 'functions' | 'hash' | 'openapi'>;
 
-/** Creates the services; `health.ready` is false. */
-export function createServices(config: Config, parts: ServiceParts): HttpServices {
+/** Creates the services; `health.ready` is false. `answers` keeps answers for all processes. */
+export function createServices(
+  config: Config,
+  program: ServedProgram,
+  answers: AnswerStore,
+  parts: ServiceParts,
+): HttpServices {
+  const { logger, redactor } = parts;
   const active = new SwapRemoveSet<Drainable>();
-  const redactor = parts.redactor ?? new Redactor(config.secrets);
   const slots = shareOf(config.maxInFlight, config.workers);
   const queue = shareOf(config.maxQueue, config.workers);
-  const streamLimits = parts.streamLimits ?? STREAM_LIMITS;
   const keys = { file: config.keyFile, password: config.apiKey };
   return {
+    ...parts,
     config,
-    logger: parts.logger,
-    requestLog: createRequestLog(parts.logger, config, { redactor }),
-    redactor,
-    runtime: parts.runtime,
+    requestLog: createRequestLog(logger, config, { redactor }),
     authenticator: new Authenticator(keys, { onKey: (key) => redactor.add(key) }),
     localOnly: config.playground && !requiresKey(keys) && listensOnLoopback(config.host),
     wrongKeys: new WrongKeys(active),
     admission: new Admission(slots, queue, config.callerShare),
-    keptAnswers: new KeptAnswers({ store: parts.keptAnswers, logger: parts.logger, limit: slots + queue }),
-    limiter: parts.limiter,
-    onBody: parts.onBody ?? (() => undefined),
-    metrics: parts.metrics,
-    telemetry: parts.telemetry,
-    metricsText: parts.metricsText,
-    serverState: parts.serverState,
-    clients: clientNames(parts.program),
+    keptAnswers: new KeptAnswers({ store: answers, logger, limit: slots + queue }),
+    clients: clientNames(program),
     health: { ready: false, degraded: null },
     active,
     sweep: new Sweep(),
-    streamLimits,
-    streamBacklog: new ByteBudget(streamLimits.maxBacklogBytes),
-    programHash: parts.program.hash,
-    version: parts.version,
-    openapi: new VisibleDocuments(jsonDocument(parts.program.openapi), visibleOpenApi),
+    streamBacklog: new ByteBudget(parts.streamLimits.maxBacklogBytes),
+    programHash: program.hash,
+    openapi: new VisibleDocuments(jsonDocument(program.openapi), visibleOpenApi),
     assets: new Map([...loadDocsAssets(), ...(parts.playground?.assets ?? [])]),
-    playground: parts.playground,
   };
 }
 

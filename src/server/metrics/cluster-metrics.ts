@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AggregatorRegistry, Counter, Gauge, Registry, type RegistryContentType } from 'prom-client';
+import { AggregatorRegistry, Registry, type RegistryContentType } from 'prom-client';
 import type { Exemplar, MetricData, MetricsFormat, MetricValue } from '../protocol.ts';
 import type { AnswerCounts } from '../../policy/answer-store.ts';
 import { compareText } from '../../base/json.ts';
 import type { CoolDownReason } from '../../policy/cool-downs.ts';
 import type { WorkerHandle } from '../worker-handle.ts';
+import { metric, NumberTable } from './metric-tables.ts';
 import { residentBytes } from './process-metrics.ts';
 
 /** Kinds of metrics that only grow: the sums keep those of exited workers. */
@@ -21,89 +22,45 @@ const RESTART_REASONS = ['crash', 'memory', 'age', 'reload'];
 
 /** The metrics of the whole server: those of the primary, of its workers, and of workers that exited. */
 export class ClusterMetrics {
-  readonly #own = new Registry();
-  readonly #restarts = new Counter({
+  readonly #restarts = new NumberTable('counter', {
     name: 'svc_worker_restarts_total',
     help: 'Replaced workers, by reason',
-    labelNames: ['reason'],
-    registers: [this.#own],
+    labels: ['reason'],
   });
-  readonly #workers = new Gauge({ name: 'svc_workers', help: 'Workers that accept calls', registers: [this.#own] });
-  readonly #workerMemory = new Gauge({
-    name: 'svc_worker_memory_bytes',
-    help: 'Resident memory of each worker',
-    labelNames: ['worker'],
-    registers: [this.#own],
-  });
-  readonly #workerLag = new Gauge({
-    name: 'svc_worker_event_loop_delay_seconds',
-    help: 'Greatest delay of the event loop of each worker in the last 30 to 60 seconds',
-    labelNames: ['worker'],
-    registers: [this.#own],
-  });
-  readonly #primaryMemory = new Gauge({
-    name: 'svc_primary_memory_bytes',
-    help: 'Resident memory of the primary',
-    registers: [this.#own],
-  });
-  readonly #cooling = new Gauge({
-    name: 'svc_client_cooling',
-    help: '1 while strategies pass over the client, because its attempts failed',
-    labelNames: ['client'],
-    registers: [this.#own],
-  });
-  readonly #coolDowns = new Counter({
+  readonly #coolDowns = new NumberTable('counter', {
     name: 'svc_client_cool_downs_total',
     help: 'Cool-downs of clients that began',
-    labelNames: ['client', 'reason'],
-    registers: [this.#own],
+    labels: ['client', 'reason'],
   });
-  readonly #program = new Gauge({
-    name: 'svc_program_info',
-    help: 'The program that is served; the value is always 1',
-    labelNames: ['hash', 'version'],
-    registers: [this.#own],
-  });
-  readonly #answers = new Gauge({ name: 'svc_kept_answers', help: 'Kept answers', registers: [this.#own] });
-  readonly #answerBytes = new Gauge({
-    name: 'svc_kept_answer_bytes',
-    help: 'Memory of kept answers, of which --cache-memory is the limit',
-    registers: [this.#own],
-  });
-  readonly #answerWaits = new Counter({
-    name: 'svc_kept_answer_waits_total',
-    help: 'Waits of calls for the answer of an equal call that ran',
-    registers: [this.#own],
-  });
+  /** By client: whether it cools down. */
+  readonly #cooling = new Map<string, boolean>();
+  #program: readonly MetricValue[] = [];
+  #answers: AnswerCounts = { entries: 0, bytes: 0, waits: 0 };
   #retired: ReadonlyArray<readonly MetricData[]> = [];
   /** Collections that still wait for answers. */
   readonly #collections = new Map<number, Collection>();
   #lastId = 0;
 
   constructor() {
-    for (const reason of RESTART_REASONS) this.#restarts.inc({ reason }, 0);
+    for (const reason of RESTART_REASONS) this.#restarts.add(0, reason);
   }
 
   restarted(reason: string): void {
-    this.#restarts.inc({ reason });
+    this.#restarts.add(1, reason);
   }
 
-  answersKept({ entries, bytes, waits }: AnswerCounts): void {
-    this.#answers.set(entries);
-    this.#answerBytes.set(bytes);
-    this.#answerWaits.reset();
-    this.#answerWaits.inc(waits);
+  answersKept(answers: AnswerCounts): void {
+    this.#answers = answers;
   }
 
   /** A client begins to cool down; without a reason, it stops. */
   cooling(client: string, reason: CoolDownReason | undefined): void {
-    this.#cooling.set({ client }, reason === undefined ? 0 : 1);
-    if (reason !== undefined) this.#coolDowns.inc({ client, reason });
+    this.#cooling.set(client, reason !== undefined);
+    if (reason !== undefined) this.#coolDowns.add(1, client, reason);
   }
 
   serving(hash: string, version: string): void {
-    this.#program.reset();
-    this.#program.set({ hash, version }, 1);
+    this.#program = [{ labels: { hash, version }, value: 1 }];
   }
 
   /** Keeps the counters of a worker that exited. */
@@ -138,23 +95,36 @@ export class ClusterMetrics {
     serving: readonly WorkerGauges[],
     format: MetricsFormat = 'prometheus',
   ): Promise<string> {
-    this.#measure(serving);
-    const parts = [await json(this.#own), ...this.#retired, ...workers];
+    const parts = [this.#own(serving), ...this.#retired, ...workers];
     if (format === 'prometheus') return merge(parts).metrics();
     const merged = merge(parts.map(openMetrics), Registry.OPENMETRICS_CONTENT_TYPE);
     await addExemplars(merged, parts);
     return merged.metrics();
   }
 
-  #measure(serving: readonly WorkerGauges[]): void {
-    this.#workers.set(serving.length);
-    this.#primaryMemory.set(residentBytes());
-    this.#workerMemory.reset();
-    this.#workerLag.reset();
-    for (const { number, rssBytes, lagSeconds } of serving) {
-      this.#workerMemory.set({ worker: String(number) }, rssBytes);
-      this.#workerLag.set({ worker: String(number) }, lagSeconds);
-    }
+  #own(serving: readonly WorkerGauges[]): readonly MetricData[] {
+    const byWorker = (of: 'rssBytes' | 'lagSeconds') =>
+      serving.map((worker) => ({ labels: { worker: String(worker.number) }, value: worker[of] }));
+    const cooling = [...this.#cooling].map(([client, cools]) => ({ labels: { client }, value: cools ? 1 : 0 }));
+    const { entries, bytes, waits } = this.#answers;
+    const lag = 'Greatest delay of the event loop of each worker in the last 30 to 60 seconds';
+    const coolingHelp = '1 while strategies pass over the client, because its attempts failed';
+    const program = 'The program that is served; the value is always 1';
+    const keptBytes = 'Memory of kept answers, of which --cache-memory is the limit';
+    const waited = 'Waits of calls for the answer of an equal call that ran';
+    return [
+      this.#restarts.data(),
+      metric('gauge', 'svc_workers', 'Workers that accept calls', serving.length),
+      metric('gauge', 'svc_worker_memory_bytes', 'Resident memory of each worker', byWorker('rssBytes')),
+      metric('gauge', 'svc_worker_event_loop_delay_seconds', lag, byWorker('lagSeconds')),
+      metric('gauge', 'svc_primary_memory_bytes', 'Resident memory of the primary', residentBytes()),
+      metric('gauge', 'svc_client_cooling', coolingHelp, cooling),
+      this.#coolDowns.data(),
+      metric('gauge', 'svc_program_info', program, this.#program),
+      metric('gauge', 'svc_kept_answers', 'Kept answers', entries),
+      metric('gauge', 'svc_kept_answer_bytes', keptBytes, bytes),
+      metric('counter', 'svc_kept_answer_waits_total', waited, waits),
+    ];
   }
 
   /** Merges the retired metrics. Those that are retired meanwhile stay beside the result. */

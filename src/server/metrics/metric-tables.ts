@@ -7,6 +7,17 @@ export interface MetricHead {
   readonly labels: readonly string[];
 }
 
+/** A metric with these values, or with one value and no labels. The values of processes are added up. */
+export function metric(
+  type: 'counter' | 'gauge',
+  name: string,
+  help: string,
+  values: number | readonly MetricValue[],
+): MetricData {
+  const list = typeof values === 'number' ? [{ labels: {}, value: values }] : values;
+  return { name, help, type, aggregator: 'sum', values: list };
+}
+
 /**
  * Counters or gauges of one name, one for each combination of label values. Counting costs one lookup for each label; the form
  * that is merged and written is built on request, which is rare.
@@ -34,7 +45,7 @@ export class NumberTable {
   data(): MetricData {
     const { name, help, labels } = this.#head;
     const values = valuesBelow(this.#root, []).map(({ value, path }) => ({ value, labels: labelsOf(labels, path) }));
-    return { name, help, type: this.#type, aggregator: 'sum', values };
+    return metric(this.#type, name, help, values);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Attempt } from '../../schema/failure.ts';
 import { ClientFailures } from '../server-state.ts';
 import type { ParsePool } from '../parse-pool.ts';
 import type { MetricData } from '../protocol.ts';
-import { HistogramTable, NumberTable } from './metric-tables.ts';
+import { HistogramTable, metric, NumberTable } from './metric-tables.ts';
 
 /** The end of a call, for counters. */
 export interface CallEnd {
@@ -67,47 +67,74 @@ export class ProcessMetrics {
   readonly #lag = new EventLoopLag();
   /** The failures of the clients of the definitions. */
   readonly clientFailures = new ClientFailures();
-  readonly #inFlight = new NumberTable('gauge', {
-    name: 'svc_requests_in_flight',
-    help: 'Calls and streams whose answer is not complete',
-    labels: ['route'],
-  });
-  readonly #requests = counter('svc_requests_total', 'Answered calls and streams', ['function', 'route', 'status']);
-  readonly #failures = counter('svc_failures_total', 'Failed calls and streams by error code', ['function', 'error']);
-  readonly #duration = histogram('svc_request_duration_seconds', 'Total time of a request', DURATION_BUCKETS);
-  readonly #model = histogram('svc_model_duration_seconds', 'Time spent waiting for models', DURATION_BUCKETS);
-  readonly #firstText = histogram('svc_first_text_seconds', 'Time to the first model text', DURATION_BUCKETS);
-  readonly #overhead = histogram(
+  readonly #tables: Array<NumberTable | HistogramTable> = [];
+  readonly #inFlight = this.#numbers(
+    'svc_requests_in_flight',
+    'Calls and streams whose answer is not complete',
+    ['route'],
+    'gauge',
+  );
+  readonly #requests = this.#numbers('svc_requests_total', 'Answered calls and streams', [
+    'function',
+    'route',
+    'status',
+  ]);
+  readonly #failures = this.#numbers('svc_failures_total', 'Failed calls and streams by error code', [
+    'function',
+    'error',
+  ]);
+  readonly #duration = this.#histogram('svc_request_duration_seconds', 'Total time of a request', DURATION_BUCKETS);
+  readonly #model = this.#histogram('svc_model_duration_seconds', 'Time spent waiting for models', DURATION_BUCKETS);
+  readonly #firstText = this.#histogram('svc_first_text_seconds', 'Time to the first model text', DURATION_BUCKETS);
+  readonly #overhead = this.#histogram(
     'svc_overhead_seconds',
     'Time that was not spent waiting for models',
     OVERHEAD_BUCKETS,
   );
-  readonly #parse = histogram('svc_parse_seconds', 'Time spent parsing replies', OVERHEAD_BUCKETS);
-  readonly #attempt = histogram(
+  readonly #parse = this.#histogram('svc_parse_seconds', 'Time spent parsing replies', OVERHEAD_BUCKETS);
+  readonly #attempt = this.#histogram(
     'svc_attempt_duration_seconds',
     'Time of a request to a model',
     DURATION_BUCKETS,
     'client',
   );
-  readonly #tokens = counter('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
-  readonly #cost = counter('svc_cost_usd_total', 'Cost of the tokens in US dollars, if prices are known', ['client']);
-  readonly #attempts = counter('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
-  readonly #repeats = counter('svc_repeated_attempts_total', 'Attempts after the first one', ['client', 'kind']);
-  readonly #reasks = counter('svc_reasks_total', 'Requests for a corrected reply', ['function', 'client', 'outcome']);
-  readonly #replies = counter('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
-  readonly #losses = counter('svc_reply_losses_total', 'Parts of replies that their values lack', ['function', 'kind']);
-  readonly #cachedCalls = counter('svc_cached_calls_total', 'Calls that ask for a cache', ['function', 'outcome']);
-  readonly #idempotentCalls = counter(
+  readonly #tokens = this.#numbers('svc_tokens_total', 'Tokens, as providers report them', ['client', 'direction']);
+  readonly #cost = this.#numbers('svc_cost_usd_total', 'Cost of the tokens in US dollars, if prices are known', [
+    'client',
+  ]);
+  readonly #attempts = this.#numbers('svc_attempts_total', 'Requests to models', ['client', 'outcome']);
+  readonly #repeats = this.#numbers('svc_repeated_attempts_total', 'Attempts after the first one', ['client', 'kind']);
+  readonly #reasks = this.#numbers('svc_reasks_total', 'Requests for a corrected reply', [
+    'function',
+    'client',
+    'outcome',
+  ]);
+  readonly #replies = this.#numbers('svc_replies_total', 'Replies by the outcome of parsing', ['function', 'outcome']);
+  readonly #losses = this.#numbers('svc_reply_losses_total', 'Parts of replies that their values lack', [
+    'function',
+    'kind',
+  ]);
+  readonly #cachedCalls = this.#numbers('svc_cached_calls_total', 'Calls that ask for a cache', [
+    'function',
+    'outcome',
+  ]);
+  readonly #idempotentCalls = this.#numbers(
     'svc_idempotent_calls_total',
     'Calls and streams with an idempotency key, by what happened to them',
     ['function', 'outcome'],
   );
-  readonly #keyRequests = counter('svc_key_requests_total', 'Answered calls and streams by key', ['key', 'status']);
-  readonly #keyTokens = counter('svc_key_tokens_total', 'Tokens of the calls of a key', ['key', 'direction']);
-  readonly #keyCost = counter('svc_key_cost_usd_total', 'Cost of these tokens, if prices are known', ['key']);
-  readonly #limited = counter('svc_rate_limited_total', 'Requests above a limit of their caller', ['key', 'limit']);
-  readonly #limitFailures = counter('svc_limit_failures_total', 'Questions about limits without an answer', []);
-  readonly #streamCuts = counter(
+  readonly #keyRequests = this.#numbers('svc_key_requests_total', 'Answered calls and streams by key', [
+    'key',
+    'status',
+  ]);
+  readonly #keyTokens = this.#numbers('svc_key_tokens_total', 'Tokens of the calls of a key', ['key', 'direction']);
+  readonly #keyCost = this.#numbers('svc_key_cost_usd_total', 'Cost of these tokens, if prices are known', ['key']);
+  readonly #limited = this.#numbers('svc_rate_limited_total', 'Requests above a limit of their caller', [
+    'key',
+    'limit',
+  ]);
+  readonly #limitFailures = this.#numbers('svc_limit_failures_total', 'Questions about limits without an answer', []);
+  readonly #streamCuts = this.#numbers(
     'svc_stream_cuts_total',
     'Streams that ended because their reader accepted nothing',
     [],
@@ -168,102 +195,58 @@ export class ProcessMetrics {
 
   /** All metrics with their current values. */
   data(): readonly MetricData[] {
-    const tables = [
-      this.#inFlight,
-      this.#requests,
-      this.#failures,
-      this.#duration,
-      this.#model,
-      this.#firstText,
-      this.#overhead,
-      this.#parse,
-      this.#attempt,
-      this.#tokens,
-      this.#cost,
-      this.#attempts,
-      this.#repeats,
-      this.#reasks,
-      this.#replies,
-      this.#losses,
-      this.#cachedCalls,
-      this.#idempotentCalls,
-      this.#keyRequests,
-      this.#keyTokens,
-      this.#keyCost,
-      this.#limited,
-      this.#limitFailures,
-      this.#streamCuts,
-    ];
-    return [...tables.map((table) => table.data()), ...this.#gauges()];
+    return [...this.#tables.map((table) => table.data()), ...this.#current()];
   }
 
-  #gauges(): readonly MetricData[] {
-    const { connections, waiting, parseQueue, droppedLogLines, failedClaims } = this.#sources;
-    return [
-      gauge('svc_connections', 'Open connections of clients', connections()),
-      gauge('svc_queue_length', 'Calls that wait for a slot', waiting()),
-      gauge('svc_parse_queue_length', 'Replies that wait for a parse thread', parseQueue()),
-      {
-        ...gauge('svc_log_lines_dropped_total', 'Log lines that could not be written', droppedLogLines()),
-        type: 'counter',
-      },
-      {
-        ...gauge(
-          'svc_answer_claims_failed_total',
-          'Calls that ran because kept answers were not available',
-          failedClaims(),
-        ),
-        type: 'counter',
-      },
-      ...this.#parsing(),
-      ...this.#upstream(),
-      {
-        ...gauge('svc_event_loop_busy_seconds_total', 'Time that event loops were busy', busySeconds()),
-        type: 'counter',
-      },
-      ...this.#telemetry(),
-      gauge('svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
-      {
-        ...gauge(LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.#lag.seconds),
-        aggregator: 'max',
-      },
-    ];
+  #numbers(name: string, help: string, labels: readonly string[], type: 'counter' | 'gauge' = 'counter'): NumberTable {
+    const table = new NumberTable(type, { name, help, labels });
+    this.#tables.push(table);
+    return table;
   }
 
-  #parsing(): readonly MetricData[] {
-    const { replies, ...limits } = this.#sources.parsed();
-    const values = Object.entries(limits).map(([limit, value]) => ({ labels: { limit }, value }));
-    const reached = gauge('svc_parse_limits_total', 'Replies that reached a limit of parsing', 0);
-    return [
-      { ...gauge('svc_parse_thread_replies_total', 'Replies that threads parsed', replies), type: 'counter' },
-      { ...reached, type: 'counter', values },
-    ];
+  #histogram(name: string, help: string, bounds: readonly number[], label = 'function'): HistogramTable {
+    const table = new HistogramTable({ name, help, labels: [label] }, bounds);
+    this.#tables.push(table);
+    return table;
   }
 
-  #upstream(): readonly MetricData[] {
-    const { origins, counts } = this.#sources.upstream();
-    const open = counts.map(({ protocol, connections }) => ({ labels: { protocol }, value: connections }));
-    const requests = counts.flatMap(({ protocol, active, waiting }) => [
+  /** The metrics whose values others hold. */
+  #current(): readonly MetricData[] {
+    const { connections, waiting, parseQueue, parsed, upstream, telemetry, ...others } = this.#sources;
+    const { replies, ...limits } = parsed();
+    const { origins, counts } = upstream();
+    const open = counts.map(({ protocol, connections: value }) => ({ labels: { protocol }, value }));
+    const requests = counts.flatMap(({ protocol, active, waiting: value }) => [
       { labels: { protocol, state: 'active' }, value: active },
-      { labels: { protocol, state: 'waiting' }, value: waiting },
+      { labels: { protocol, state: 'waiting' }, value },
     ]);
+    const lag = metric('gauge', LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.lagSeconds);
     return [
-      gauge('svc_upstream_origins', 'Origins of providers with connections', origins),
-      { ...gauge('svc_upstream_connections', 'Open connections to providers', 0), values: open },
-      { ...gauge('svc_upstream_requests', 'Requests that use connections or wait for one', 0), values: requests },
+      metric('gauge', 'svc_connections', 'Open connections of clients', connections()),
+      metric('gauge', 'svc_queue_length', 'Calls that wait for a slot', waiting()),
+      metric('gauge', 'svc_parse_queue_length', 'Replies that wait for a parse thread', parseQueue()),
+      metric('counter', 'svc_log_lines_dropped_total', 'Log lines that could not be written', others.droppedLogLines()),
+      metric(
+        'counter',
+        'svc_answer_claims_failed_total',
+        'Calls that ran because kept answers were not available',
+        others.failedClaims(),
+      ),
+      metric('counter', 'svc_parse_thread_replies_total', 'Replies that threads parsed', replies),
+      metric(
+        'counter',
+        'svc_parse_limits_total',
+        'Replies that reached a limit of parsing',
+        Object.entries(limits).map(([limit, value]) => ({ labels: { limit }, value })),
+      ),
+      metric('gauge', 'svc_upstream_origins', 'Origins of providers with connections', origins),
+      metric('gauge', 'svc_upstream_connections', 'Open connections to providers', open),
+      metric('gauge', 'svc_upstream_requests', 'Requests that use connections or wait for one', requests),
+      metric('counter', 'svc_event_loop_busy_seconds_total', 'Time that event loops were busy', busySeconds()),
+      ...(telemetry === undefined ? [] : [lostTelemetry(telemetry)]),
+      metric('gauge', 'svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
+      { ...lag, aggregator: 'max' },
     ];
-  }
-
-  #telemetry(): readonly MetricData[] {
-    const { telemetry } = this.#sources;
-    if (telemetry === undefined) return [];
-    const values = [
-      { labels: { signal: 'traces' }, value: telemetry.droppedSpans },
-      { labels: { signal: 'metrics' }, value: telemetry.failedMetricExports },
-    ];
-    const name = 'svc_telemetry_dropped_total';
-    const help = 'Spans, and exports of metrics, that did not reach their receiver';
-    return [{ name, help, type: 'counter', aggregator: 'sum', values }];
   }
 
   #countReport(name: string, report: CallReport, { outcome, durationMs, traceId }: CallEnd): void {
@@ -322,16 +305,12 @@ export class ProcessMetrics {
 
 const LAG = 'svc_event_loop_lag_seconds';
 
-function counter(name: string, help: string, labels: readonly string[]): NumberTable {
-  return new NumberTable('counter', { name, help, labels });
-}
-
-function histogram(name: string, help: string, bounds: readonly number[], label = 'function'): HistogramTable {
-  return new HistogramTable({ name, help, labels: [label] }, bounds);
-}
-
-function gauge(name: string, help: string, value: number): MetricData {
-  return { name, help, type: 'gauge', aggregator: 'sum', values: [{ labels: {}, value }] };
+function lostTelemetry({ droppedSpans, failedMetricExports }: NonNullable<GaugeSources['telemetry']>): MetricData {
+  const help = 'Spans, and exports of metrics, that did not reach their receiver';
+  return metric('counter', 'svc_telemetry_dropped_total', help, [
+    { labels: { signal: 'traces' }, value: droppedSpans },
+    { labels: { signal: 'metrics' }, value: failedMetricExports },
+  ]);
 }
 
 /** The time since the start of this process in which its event loop was busy. */

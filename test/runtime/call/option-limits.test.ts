@@ -233,3 +233,52 @@ test('a hundred clients whose strategies list each other cost few steps', () => 
   const wide = all.map((name, at) => strategy(name, at < 10 ? copies('Failing', 10) : copies(`user${at % 10}`, 10)));
   expect(prepareSteps({ client_registry: { clients: wide } })).toBeLessThan(400_000);
 });
+
+/** The steps that a refusal takes, and the faults. */
+function refusal(options: unknown): { readonly faults: readonly string[]; readonly steps: number } {
+  let faults: readonly string[] = [];
+  const steps = countSteps(() => (faults = faultsOf(options)));
+  return { faults, steps };
+}
+
+test.each([
+  ['unknown members', numbers(200_000), 'svc_options'],
+  [
+    'unknown members of a client',
+    registry({ name: 'A', provider: 'openai', ...numbers(200_000) }),
+    'svc_options.client_registry.clients[0]',
+  ],
+  ['entries of a map', { env: numbers(200_000) }, 'svc_options.env'],
+  ['entries of http', client({ http: numbers(200_000) }), `${OF_CLIENT}.http`],
+  ['entries of media_url_handler', client({ media_url_handler: numbers(200_000) }), `${OF_CLIENT}.media_url_handler`],
+])('svc does not go through 200,000 %s', (_what, options, path) => {
+  const { faults, steps } = refusal(options);
+  expect(faults).toEqual([`${path}: has more than 100 entries`]);
+  // One pass of a built-in function counts them.
+  expect(steps).toBeLessThan(250_000);
+});
+
+test('svc lists a hundred faults of all clients together', () => {
+  const options = { headers: numbers(90) };
+  const faults = faultsOf(registry(...texts(100).map((name) => ({ name, provider: 'openai', options }))));
+  expect(faults).toHaveLength(101);
+  expect(faults.at(-1)).toBe(': and more: these are the first 100');
+});
+
+test('strategies with too many members are refused at their path in few steps', () => {
+  const { faults, steps } = refusal(registry(...texts(100).map((name) => strategy(name, copies('C', 20_000)))));
+  expect(faults[0]).toBe(`${OF_CLIENT}.strategy: has more than 100 entries`);
+  expect(steps).toBeLessThan(100_000);
+});
+
+test('long names cost no more steps than short ones', () => {
+  const name = 'x'.repeat(5_000);
+  const clients = [{ name, provider: 'offline' }, strategy('List', [`z${name}`])];
+  const { faults, steps } = refusal({ client_registry: { primary: `${name}y`, clients } });
+  expect(faults).toHaveLength(2);
+  expect(steps).toBeLessThan(100_000);
+});
+
+function numbers(count: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, at]));
+}

@@ -13,7 +13,7 @@ import type {
   StreamObserver,
   ReplyOutcome,
 } from '../../../src/runtime/call/runtime.ts';
-import { prepareReply } from '../../../src/runtime/call/prepare-reply.ts';
+import { prepareReply } from '../../../src/runtime/call/prepare-call.ts';
 import { NO_LOSSES, type ParsedReply } from '../../../src/runtime/reply/reply-parser.ts';
 
 export const REPORT: CallReport = {

@@ -1,5 +1,6 @@
 import type { Config } from '../../../src/config/config.ts';
 import type { CallerLimits } from '../../../src/config/key-file.ts';
+import { Redactor } from '../../../src/logging/redactor.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
 import { BodyBudget } from '../../../src/server/admission.ts';
@@ -96,22 +97,21 @@ export async function startServer(
   const answers = new MemoryAnswers({ maxBytes: 2 ** 20 });
   const logger = recordingLogger(log);
   const metrics = new ProcessMetrics({ functions: runtime.functionNames, clients: new Set(['Fast']) }, SOURCES);
-  const services = createServices(
-    { ...CONFIG, ...overrides },
-    {
-      logger,
-      runtime,
-      metrics,
-      keptAnswers: answers,
-      version: '1.2.3',
-      playground,
-      limiter: overrides.keyFile === undefined ? undefined : localLimiter(overrides.keyFile.defaultLimits),
-      streamLimits: { ...STREAM_LIMITS, ...limits },
-      program: { hash: 'abc', openapi: { openapi: '3.0.3' }, clients: [], functions: [] },
-      serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [], cooling: [] }),
-      metricsText: async (format) => new ClusterMetrics().text([metrics.data()], [WORKER], format),
-    },
-  );
+  const config = { ...CONFIG, ...overrides };
+  const program = { hash: 'abc', openapi: { openapi: '3.0.3' }, clients: [], functions: [] };
+  const services = createServices(config, program, answers, {
+    logger,
+    redactor: new Redactor(config.secrets),
+    runtime,
+    metrics,
+    version: '1.2.3',
+    playground,
+    onBody: () => undefined,
+    limiter: overrides.keyFile === undefined ? undefined : localLimiter(overrides.keyFile.defaultLimits),
+    streamLimits: { ...STREAM_LIMITS, ...limits },
+    serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [], cooling: [] }),
+    metricsText: async (format) => new ClusterMetrics().text([metrics.data()], [WORKER], format),
+  });
   services.health.ready = true;
   const transport = await createTransport(name, {
     handler: createHandler(services),

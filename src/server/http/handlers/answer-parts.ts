@@ -1,10 +1,10 @@
 import { tenths } from '../../../base/amounts.ts';
 import { Redactor } from '../../../logging/redactor.ts';
-import type { CallTimes } from '../../../logging/request-log.ts';
+import type { CallTimes, KeptAnswerFields } from '../../../logging/request-log.ts';
 import { requestSecrets, type RequestSecrets } from '../../../logging/request-secrets.ts';
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
-import type { CallReport } from '../../../runtime/call/runtime.ts';
+import type { CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Attempt } from '../../../schema/failure.ts';
 import type { Losses } from '../../../schema/explanation.ts';
@@ -13,6 +13,7 @@ import { attemptFields, type Problem } from '../problem.ts';
 import type { JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { HeaderList } from '../response-head.ts';
+import type { Usage } from '../../../policy/limiter.ts';
 
 /** The headers that describe a value, whichever request receives it: which client answered, and what the value lacks. */
 export function valueHeaders(report: CallReport): Array<HeaderList[number]> {
@@ -129,7 +130,7 @@ function timesOf({ firstTextMs, modelMs }: CallReport, totalMs: number): object 
 }
 
 /** The failed attempts of a call; undefined if there are none. */
-export function failedAttempts(report: CallReport | undefined): readonly Attempt[] | undefined {
+function failedAttempts(report: CallReport | undefined): readonly Attempt[] | undefined {
   const failed = report?.attempts.filter(({ outcome }) => outcome !== 'ok') ?? [];
   return failed.length === 0 ? undefined : failed;
 }
@@ -138,7 +139,7 @@ export function failedAttempts(report: CallReport | undefined): readonly Attempt
 const LISTED_ATTEMPTS = 20;
 
 /** Where the time of a call went, for the log. `waits`: the parts before its first attempt. */
-export function callTimes(
+function callTimes(
   report: CallReport | undefined,
   totalMs: number,
   waits: Pick<CallTimes, 'body' | 'queue'>,
@@ -163,7 +164,7 @@ export function callTimes(
 const LONGEST_NAME = 256;
 
 /** Returns the name of a client or model, truncated if it is long. */
-export function shortName(name: string): string {
+function shortName(name: string): string {
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 3)}...`;
 }
 
@@ -246,4 +247,86 @@ export class RequestMask {
     if (masked !== undefined) return masked;
     return JSON.stringify({ ...meta, attempts: undefined, raw: undefined, reasoning: undefined, prompt: undefined });
   }
+}
+
+/** The end of a request, for counters and log. */
+export interface RequestEnd {
+  readonly status: number;
+  readonly report?: CallReport | undefined;
+  readonly problem?: Problem | undefined;
+  readonly responseText?: string | undefined;
+  readonly partials?: number | undefined;
+}
+
+/** A request of a function that has ended. Durations are in milliseconds. */
+interface EndedRequest {
+  readonly end: RequestEnd;
+  readonly functionName: string;
+  readonly durationMs: number;
+  /** The times until the body was complete, and in the queue. */
+  readonly waits: { readonly body: number; readonly queue: number };
+  /** Absent if the request did not get so far. */
+  readonly body: JsonBody | undefined;
+  readonly secrets: RequestSecrets | undefined;
+  readonly tags: PreparedCall['tags'] | undefined;
+  /** Absent if the request asks for no kept answer. */
+  readonly kept: KeptAnswerFields | undefined;
+}
+
+/** Writes the log line of a request, if its level and the share of logged requests ask for it. */
+export function logRequest(context: RequestContext, ended: EndedRequest): void {
+  const { request, requestId, services } = context;
+  const { end, durationMs, waits, body, secrets, tags, kept, functionName } = ended;
+  const { report, problem, status } = end;
+  const { requestLog } = services;
+  const level = requestLog.levelOf(status, durationMs);
+  if (level === undefined) return;
+  requestLog.write(level, {
+    requestId,
+    trace: context.trace?.logFields,
+    method: request.method,
+    path: request.path,
+    status,
+    ms: durationMs,
+    functionName,
+    keyName: context.keyName,
+    tags,
+    kept,
+    client: report?.client === undefined ? undefined : shortName(report.client),
+    model: report?.model === undefined ? undefined : shortName(report.model),
+    attempts: report?.attempts.length,
+    inputTokens: report?.usage.inputTokens,
+    outputTokens: report?.usage.outputTokens,
+    cost: report?.cost,
+    modelMs: report?.modelMs,
+    firstTextMs: report?.firstTextMs,
+    times: requestLog.isSlow(durationMs) ? callTimes(report, durationMs, waits) : undefined,
+    finishReason: report?.finishReason,
+    flags: report?.flags,
+    losses: report?.losses,
+    partials: end.partials,
+    error:
+      problem === undefined
+        ? undefined
+        : { code: problem.code, message: problem.message, details: problem.fields['details'] },
+    requestText: body?.text,
+    requestBody: body?.value,
+    secrets,
+    responseText: end.responseText,
+    prompt: report?.prompt,
+    rawReply: report?.rawReply,
+    failedAttempts: failedAttempts(report),
+  });
+}
+
+/** Returns the usage of a call that ended, or undefined if it called no model. A number that the provider did not report is undefined. */
+export function usageOf(report: CallReport | undefined): Usage | undefined {
+  // The caller left while the call ran.
+  if (report === undefined) return { tokens: undefined, cost: undefined };
+  const { attempts, cost, usage } = report;
+  if (attempts.length === 0) return undefined;
+  const { inputTokens, outputTokens } = usage;
+  const tokens =
+    inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
+  return { tokens, cost };
 }

@@ -2,29 +2,35 @@ import { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
 import type { Result } from '../../../base/result.ts';
 import type { LimitReached, Reservation } from '../../../policy/limiter.ts';
-import type { CallContext, CallReport, LoadedTypes, PreparedCall } from '../../../runtime/call/runtime.ts';
+import type {
+  CallContext,
+  CallReport,
+  LoadedTypes,
+  PreparedCall,
+  FunctionRuntime,
+} from '../../../runtime/call/runtime.ts';
 import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Failure } from '../../../schema/failure.ts';
 import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
-import { INTERNAL_PROBLEM, problemOf, type Problem } from '../problem.ts';
+import { INTERNAL_PROBLEM, problemOf, type Problem, problem } from '../problem.ts';
 import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
-import { RequestMask, traceOf, valueHeaders, type AnswerTexts } from './answer-parts.ts';
-import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
-import { logRequest, usageOf, type RequestEnd } from './request-end.ts';
 import {
-  forbidden,
-  lateBodyProblem,
-  limitProblem,
-  OVERLOADED,
-  shareUsed,
-  tooLarge,
-  TOO_MANY_BODIES,
-  unknownFunctionProblem,
-  waitedTooLong,
-} from './request-problems.ts';
+  RequestMask,
+  traceOf,
+  valueHeaders,
+  type AnswerTexts,
+  logRequest,
+  usageOf,
+  type RequestEnd,
+} from './answer-parts.ts';
+import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
+import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
+import type { LimitName } from '../../../policy/limit-set.ts';
+import type { Caller } from '../auth.ts';
+import { visibleNames } from '../visible-program.ts';
 
 /**
  * The path of a request, from top to bottom, with the statuses that can end it at each step. The last step, `run`, differs between the
@@ -431,4 +437,69 @@ function bodyOf({ state }: FunctionRequest): JsonBody {
 function preparedOf({ state }: FunctionRequest): PreparedCall {
   invariant(state.prepared !== undefined, 'the call is prepared');
   return state.prepared;
+}
+
+/** All slots and the queue are full. */
+const OVERLOADED: Failure = {
+  code: 'overloaded',
+  message: 'Too many calls are in flight: try again.',
+  retryAfterSeconds: 1,
+};
+
+/** The unfinished bodies of the caller have reached its share of the body budget. */
+const TOO_MANY_BODIES: Failure = {
+  code: 'overloaded',
+  message:
+    'Unfinished bodies from your address have reached its share of the memory for bodies (--caller-share): try again.',
+  retryAfterSeconds: 1,
+};
+
+function shareUsed(places: number, share: number): Failure {
+  const limit = `${places} (--caller-share ${Number((share * 100).toFixed(2))}%)`;
+  const message = `Calls from your address that define clients or set variables have reached its share of this worker, ${limit}: try again.`;
+  return { code: 'overloaded', message, retryAfterSeconds: 1 };
+}
+
+function waitedTooLong(timeoutMs: number): Failure {
+  const message = 'The server is busy: the call waited for a slot until its time was over.';
+  return { code: 'timeout', message, timer: 'total', afterMs: Math.round(timeoutMs) };
+}
+
+function lateBodyProblem(): Problem {
+  return problem('request_timeout', 'The body did not arrive in time.');
+}
+
+function tooLarge(limit: number): Problem {
+  return problem('payload_too_large', `The body is larger than ${limit} bytes.`, { limit });
+}
+
+type Functions = Pick<FunctionRuntime, 'functionNames'>;
+
+/** No function has this name. Suggests only functions that the caller can call. */
+function unknownFunctionProblem(caller: Caller | undefined, name: string, { functionNames }: Functions): Problem {
+  const visible = visibleNames(caller, functionNames);
+  const message = `There is no function "${name}". ${didYouMean(name, visible)}`;
+  return problemOf({ code: 'function_not_found', message: message.trim(), suggestions: nearestNames(name, visible) });
+}
+
+/** The answer is the same whether the function exists or not. */
+function forbidden(caller: Caller, name: string, { functionNames }: Functions): Problem {
+  const near = didYouMean(name, visibleNames(caller, functionNames));
+  return problem('Forbidden', `The key "${caller.name}" cannot call the function "${name}". ${near}`.trim());
+}
+
+const LIMITS: Readonly<Record<LimitName, string>> = {
+  requests_per_minute: 'requests per minute',
+  tokens_per_minute: 'tokens per minute',
+  in_flight: 'calls in flight',
+  cost_per_day: 'cost per day',
+};
+
+/** Counts the refusal in the metrics, and returns the answer to a call whose caller has reached a limit. */
+function limitProblem(context: RequestContext, { name, retryAfterSeconds }: LimitReached): Problem {
+  const { caller, keyName, services } = context;
+  services.metrics.limited(keyName ?? '', name);
+  const who = caller === undefined ? 'Your address' : `The key "${caller.name}"`;
+  const message = `${who} has reached its limit of ${LIMITS[name]}: try again in ${retryAfterSeconds} s.`;
+  return problem('rate_limited', message, { limit_name: name }, [['retry-after', String(retryAfterSeconds)]]);
 }

@@ -4,19 +4,24 @@ import { codeFrame, PLAIN } from '../diagnostics/code-frame.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Definitions } from '../schema/program.ts';
-import type { TypeExtension } from '../schema/type-extension.ts';
+import type { Definitions, Program } from '../schema/program.ts';
+import {
+  type TypeExtension,
+  definitionsOfArguments,
+  type TypeOutcome,
+  type TypeRequest,
+} from '../schema/type-extension.ts';
 import { ViolationList, type Violation } from '../schema/violation.ts';
 import { parse, parseTypes } from './1-parse/parse.ts';
 import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode, FunctionNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
-import { extendTypes } from './2-check/extend-types.ts';
+import { extendTypes, walkType, innerTypes, referencedNames } from './2-check/scope.ts';
 import { isConstraint, eachDuplicate, hasAttribute } from './2-check/node-values.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { writeSnippet, type Snippet } from './json-schema/snippet.ts';
 import { didYouMean } from '../base/suggestion.ts';
-import { walkType, innerTypes, referencedNames } from './2-check/walk-types.ts';
 import { dependenciesFirst } from '../base/strongly-connected.ts';
+import { ValidatorCompiler } from './3-emit/validator-compiler.ts';
 
 /** A snippet of this length takes up to 0.2 s on the thread, without argument validators. */
 const MAX_CHARACTERS = 32 * 1024;
@@ -407,4 +412,20 @@ class WrittenSizes {
 
 function attributeSize(attributes: readonly AttributeNode[]): number {
   return attributes.reduce((total, { span }) => total + Math.ceil((span.end - span.start) / CHARACTERS_PER_PART), 0);
+}
+
+/** Compiles the types of requests in this process. `files`: those of the program. */
+export function createTypeSource(
+  program: Program,
+  files: readonly SourceFile[],
+): (request: TypeRequest) => TypeOutcome {
+  const compiler = new TypeCompiler(files);
+  return ({ functionName, builder }) => {
+    const compiled = compiler.compile(JSON.parse(builder), functionName);
+    if (!compiled.ok) return compiled;
+    const extension = JSON.stringify(compiled.value);
+    const changed = definitionsOfArguments(program, compiled.value, functionName);
+    if (changed === undefined) return ok({ extension });
+    return ok({ extension, validators: new ValidatorCompiler(changed).source(functionName) });
+  };
 }

@@ -1,12 +1,14 @@
 import { compareDiagnostics, type Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
-import type { Definitions, Program, TestType } from '../schema/program.ts';
+import { type Definitions, type Program, type TestType, indexDefinitions } from '../schema/program.ts';
 import type { DocumentNode } from './1-parse/syntax-nodes.ts';
-import { emitProgram } from './3-emit/emit-program.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { parse } from './1-parse/parse.ts';
 import { check } from './2-check/check.ts';
-import { extendForTest } from './2-check/extend-types.ts';
+import { extendForTest } from './2-check/scope.ts';
+import { deepFreeze } from '../base/json.ts';
+import { programHash } from '../schema/type-extension.ts';
+import { emitOpenApi } from './3-emit/openapi/emit-openapi.ts';
 
 export interface CompileResult {
   /** Every problem in every file, sorted by file and position. */
@@ -43,7 +45,7 @@ function emitted(
   return { diagnostics, tests, program: emitProgram(definitions, files, options) };
 }
 
-export interface CheckResult {
+interface CheckResult {
   /** Every problem in every file, sorted by file and position. */
   readonly diagnostics: readonly Diagnostic[];
   /** Absent if a diagnostic is an error. */
@@ -76,3 +78,21 @@ function checkDocuments(
 
 /** Warnings about code, a beta feature of BAML. */
 const CODE_NOT_RUN: ReadonlySet<string> = new Set(['parse/workflow', 'parse/method']);
+
+/** Turns checked definitions into the frozen data of the serving plane. The same input gives the same hash. */
+export function emitProgram(definitions: Definitions, files: readonly SourceFile[], options: CompileOptions): Program {
+  const index = indexDefinitions(definitions);
+  const program: Omit<Program, 'hash'> = {
+    format: 2,
+    files: files.map(({ path, lineStarts }) => ({ path, lineStarts: [...lineStarts] })),
+    classes: definitions.classes,
+    enums: definitions.enums,
+    aliases: definitions.aliases,
+    functions: definitions.functions.map((fn) => ({ ...fn, examples: options.examples === true ? fn.examples : [] })),
+    templateStrings: definitions.templateStrings,
+    clients: definitions.clients,
+    retryPolicies: definitions.retryPolicies,
+    openapi: emitOpenApi(index, options),
+  };
+  return deepFreeze({ ...program, hash: programHash(program) });
+}

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { STATEMENTS } from '../../src/compiler/1-parse/template/template-grammar.ts';
+import { STATEMENTS } from '../../src/compiler/1-parse/template/parse-template.ts';
 import { KEYWORD_TYPES } from '../../src/compiler/1-parse/tokens.ts';
 import { PRIMITIVES } from '../../src/compiler/2-check/build-definitions.ts';
 import { MEDIA } from '../../src/compiler/2-check/value-mismatch.ts';

@@ -1,7 +1,7 @@
 import { tokenMatcher } from 'chevrotain';
 import * as t from './tokens.ts';
 import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
-import { UNQUOTED_NUMBER, isExactInteger } from './scan-literal.ts';
+import { UNQUOTED_NUMBER, isExactInteger } from './tokenize.ts';
 import type {
   AttributeNode,
   EntryNode,

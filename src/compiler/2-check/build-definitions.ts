@@ -50,12 +50,12 @@ import {
   lastEntries,
   stringOf,
   isConstraint,
+  entryData,
 } from './node-values.ts';
 import { type DefinitionScope, testedFunctions } from './scope.ts';
 import { argumentMismatch, MEDIA } from './value-mismatch.ts';
 import { providerNamed } from '../../schema/providers/providers.ts';
 import { readRetryPolicy } from '../../schema/providers/retry-policy.ts';
-import { entryData } from './option-data.ts';
 import type { Constraint } from '../../schema/constraint.ts';
 
 /**

@@ -3,8 +3,7 @@ import { PRIMITIVES } from '../build-definitions.ts';
 import { MEDIA } from '../value-mismatch.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import { eachDuplicate } from '../node-values.ts';
-import type { DefinitionScope } from '../scope.ts';
-import { walkType } from '../walk-types.ts';
+import { type DefinitionScope, walkType } from '../scope.ts';
 
 /**
  * The definitions in the `type_builder` of a test refer to types of the files or of the same block, and have different

@@ -3,8 +3,7 @@ import type { DefinitionIndex } from '../../../schema/program.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { alternatives } from '../templates/static-value.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
+import { alternatives, type RuleContext } from '../templates/template-rule.ts';
 
 /**
  * In the result of a call, a value with checks is an object with `value` and `checks`. The conditions of a test see the value

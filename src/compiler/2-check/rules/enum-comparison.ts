@@ -1,8 +1,7 @@
 import { enumComparedWithAlias, unknownEnumValue } from '../../../diagnostics/catalogue/template.ts';
 import type { EnumType } from '../../../schema/type.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives } from '../templates/static-value.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
+import { alternatives, type RuleContext } from '../templates/template-rule.ts';
 
 /**
  * An enum equals only the names of its values. A comparison with any other string, such as an alias, is never true, so it

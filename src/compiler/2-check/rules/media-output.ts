@@ -1,8 +1,7 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { MEDIA } from '../value-mismatch.ts';
 import type { Rule } from '../check-context.ts';
-import type { DefinitionScope } from '../scope.ts';
-import { referencedNames, walkType } from '../walk-types.ts';
+import { type DefinitionScope, referencedNames, walkType } from '../scope.ts';
 
 /** Return types contain no image, audio, pdf or video, because a model replies with text. */
 export const mediaOutput: Rule = ({ scope, report }) => {

@@ -1,7 +1,6 @@
 import { wrongRole } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives, type StaticValue } from '../templates/static-value.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
+import { alternatives, type StaticValue, type RuleContext } from '../templates/template-rule.ts';
 
 /** The role of `_.role(…)` and `_.chat(…)` is a string or a value of an enum. With any other value, rendering fails. */
 export function roleRule(expression: Expression, context: RuleContext): void {

@@ -1,7 +1,6 @@
 import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
-import type { CheckContext, Rule } from '../check-context.ts';
+import { type CheckContext, type Rule, labelOf } from '../check-context.ts';
 import { eachDuplicate, entryValue, isConstraint, listItems, stringOf } from '../node-values.ts';
-import { labelOf } from '../template-reader.ts';
 
 const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
   class: 'a class',

@@ -1,7 +1,6 @@
 import { unknownEnumValue, unknownField, unknownFunction } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives, type StaticValue } from '../templates/static-value.ts';
-import { type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
+import { alternatives, type StaticValue, type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
 
 /**
  * Fields, enum values, and attributes of `ctx` and `loop` must exist: an unknown one is undefined. `_` has two methods;

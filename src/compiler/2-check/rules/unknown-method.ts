@@ -3,8 +3,7 @@ import { METHODS } from '../../../schema/template-vocabulary.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { reportArguments } from './call-arguments.ts';
-import { alternatives } from '../templates/static-value.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
+import { alternatives, type RuleContext } from '../templates/template-rule.ts';
 
 /**
  * A called method must exist for the type of the value, and its arguments must match. Otherwise, rendering fails.

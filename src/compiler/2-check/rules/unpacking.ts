@@ -1,8 +1,7 @@
 import { notUnpackable } from '../../../diagnostics/catalogue/template.ts';
 import type { AssignmentTarget, Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { alternatives, type StaticValue } from '../templates/static-value.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
+import { alternatives, type StaticValue, type RuleContext } from '../templates/template-rule.ts';
 
 /** An assignment to several names: of the items of `source` in a loop, otherwise of `source` itself. */
 export interface Assignment {

@@ -1,10 +1,101 @@
+import type { DefinitionIndex, TemplateStringType, ParameterType } from '../../../schema/program.ts';
+import type { Macro, Expression } from '../../../schema/template.ts';
+import type { EnumType, Type } from '../../../schema/type.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import type { DefinitionIndex, ParameterType } from '../../../schema/program.ts';
-import type { Expression } from '../../../schema/template.ts';
-import type { StaticValue } from './static-value.ts';
-import type { Type } from '../../../schema/type.ts';
 import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
+
+/** The known properties of a value before the template runs. */
+export type StaticValue =
+  | { readonly kind: 'any' }
+  /** An undeclared name. */
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'typed'; readonly type: Type }
+  | { readonly kind: 'enum'; readonly type: EnumType }
+  | { readonly kind: 'function'; readonly name: string }
+  | { readonly kind: 'template-string'; readonly type: TemplateStringType }
+  | { readonly kind: 'macro'; readonly macro: Macro }
+  /** `ctx`, `ctx.client`, `loop`: a fixed set of attributes. */
+  | { readonly kind: 'object'; readonly name: string; readonly attributes: ReadonlyMap<string, StaticValue> }
+  | { readonly kind: 'output-format' }
+  | { readonly kind: 'chat' };
+
+export const ANY: StaticValue = { kind: 'any' };
+export const MISSING: StaticValue = { kind: 'missing' };
+
+const CLIENT: StaticValue = untyped('ctx.client', [
+  'name',
+  'provider',
+  'default_role',
+  'allowed_roles',
+  'remap_role',
+  'options',
+]);
+
+/** `ctx`, the same in every prompt. */
+export const CONTEXT: StaticValue = object('ctx', {
+  client: CLIENT,
+  tags: ANY,
+  output_format: { kind: 'output-format' },
+});
+
+/** `loop` inside a `for`. */
+export const LOOP: StaticValue = untyped(
+  'loop',
+  'index index0 revindex revindex0 first last length depth depth0 previtem nextitem cycle changed'.split(' '),
+);
+
+/** Creates an object whose attributes have known names and unknown values. */
+function untyped(name: string, names: readonly string[]): StaticValue {
+  return object(name, Object.fromEntries(names.map((each): [string, StaticValue] => [each, ANY])));
+}
+
+/** Creates an object with these attributes and no others. */
+export function object(name: string, attributes: Readonly<Record<string, StaticValue>>): StaticValue {
+  return { kind: 'object', name, attributes: new Map(Object.entries(attributes)) };
+}
+
+export function typed(type: Type): StaticValue {
+  return { kind: 'typed', type };
+}
+
+/** Returns the members of a type except null, with aliases resolved. */
+export function alternatives(type: Type, definitions: DefinitionIndex): readonly Type[] {
+  const found: Type[] = [];
+  const seen = new Set<string>();
+  const stack = [type];
+  for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+    if (next.kind === 'union') stack.push(...next.members.toReversed());
+    else if (next.kind === 'alias') {
+      const alias = seen.has(next.name) ? undefined : definitions.aliases.get(next.name);
+      seen.add(next.name);
+      if (alias !== undefined) stack.push(alias.type);
+    } else if (next.kind !== 'null') found.push(next);
+  }
+  return found;
+}
+
+/** Returns the loop variable of a `for` over the value. */
+export function elementOf(value: StaticValue, definitions: DefinitionIndex): StaticValue {
+  if (value.kind !== 'typed') return ANY;
+  const [only, ...others] = alternatives(value.type, definitions);
+  if (only === undefined || others.length > 0) return ANY;
+  if (only.kind === 'list') return typed(only.element);
+  return only.kind === 'map' ? typed({ kind: 'string' }) : ANY;
+}
+
+/** Returns the known properties of `value.name` or `value["name"]`. */
+export function staticAttribute(value: StaticValue, name: string, definitions: DefinitionIndex): StaticValue {
+  if (value.kind === 'object') return value.attributes.get(name) ?? ANY;
+  if (value.kind === 'enum') return typed({ kind: 'enum', name: value.type.name });
+  if (value.kind !== 'typed') return ANY;
+  const [only, ...others] = alternatives(value.type, definitions);
+  if (only === undefined || others.length > 0) return ANY;
+  if (only.kind === 'map') return typed(only.value);
+  if (only.kind !== 'class') return ANY;
+  const field = definitions.classes.get(only.name)?.fields.find((candidate) => candidate.name === name);
+  return field === undefined ? ANY : typed(field.type);
+}
 
 /** A rule for expressions in templates and constraints. It sees each expression after its operands. */
 export type TemplateRule = (expression: Expression, context: RuleContext) => void;

@@ -10,8 +10,18 @@ import type {
   Macro,
   Statement,
 } from '../../../schema/template.ts';
-import { ANY, staticAttribute, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
-import type { RuleContext, TemplateRule, ExpressionPlace } from './template-rule.ts';
+import {
+  ANY,
+  staticAttribute,
+  elementOf,
+  LOOP,
+  MISSING,
+  type StaticValue,
+  typed,
+  type RuleContext,
+  type TemplateRule,
+  type ExpressionPlace,
+} from './template-rule.ts';
 import type { Assignment } from '../rules/unpacking.ts';
 
 type Names = Map<string, StaticValue>;

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
-import { codeFrame, PLAIN } from '../diagnostics/code-frame.ts';
+import { codeFrame, PLAIN } from '../diagnostics/report-formats.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 import type { Span } from '../diagnostics/span.ts';
@@ -13,9 +13,9 @@ import {
 } from '../schema/type-extension.ts';
 import { ViolationList, type Violation } from '../schema/violation.ts';
 import { parse, parseTypes } from './1-parse/parse.ts';
-import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode, FunctionNode } from './1-parse/syntax-nodes.ts';
+import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
-import { extendTypes, walkType, innerTypes, referencedNames } from './2-check/scope.ts';
+import { extendTypes, innerTypes, referencedNames, typeSites, attributeSites } from './2-check/scope.ts';
 import { isConstraint, eachDuplicate, hasAttribute } from './2-check/node-values.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { writeSnippet, type Snippet } from './json-schema/snippet.ts';
@@ -294,8 +294,8 @@ function requestTypeFaults(
   for (const node of types) {
     const message = isExtension(node) ? extensionFault(node, declared) : clash(node, declared);
     if (message !== undefined) faults.push({ span: node.name.span, message });
-    for (const attribute of attributesIn(node)) {
-      for (const value of attribute.arguments) {
+    for (const { attributes } of attributeSites(node)) {
+      for (const value of attributes.flatMap((attribute) => attribute.arguments)) {
         if (value.kind !== 'env') continue;
         const reason = `A request cannot read "env.${value.variable}" of the server. Write the text itself.`;
         faults.push({ span: value.span, message: reason });
@@ -335,23 +335,6 @@ function clash({ kind, name }: DeclarationNode, declared: ReadonlyMap<string, De
 
 const WORDS: Partial<Record<DeclarationNode['kind'], string>> = { alias: 'type', workflow: 'function' };
 
-function attributesIn(node: DeclarationNode): readonly AttributeNode[] {
-  if (node.kind === 'alias') return [...node.attributes, ...attributesInType(node.type)];
-  if (node.kind === 'enum') return [...node.attributes, ...node.values.flatMap(({ attributes }) => attributes)];
-  if (node.kind !== 'class') return [];
-  const ofFields = node.fields.flatMap(({ attributes, type }) => [
-    ...attributes,
-    ...(type === undefined ? [] : attributesInType(type)),
-  ]);
-  return [...node.attributes, ...ofFields];
-}
-
-function attributesInType(type: TypeNode): readonly AttributeNode[] {
-  const found: AttributeNode[] = [];
-  walkType(type, ({ attributes }) => found.push(...attributes));
-  return found;
-}
-
 /** Returns the documents with only the definitions that these names reach: a large project has thousands of others. */
 function reachableDeclarations(documents: readonly DocumentNode[], names: readonly string[]): readonly DocumentNode[] {
   const nodes = new Map(documents.flatMap(({ declarations }) => declarations.map((node) => [node.name.text, node])));
@@ -364,13 +347,7 @@ function reachableDeclarations(documents: readonly DocumentNode[], names: readon
 }
 
 function namesIn(node: DeclarationNode | undefined): readonly string[] {
-  if (node?.kind === 'alias') return referencedNames(node.type, true);
-  const types = node?.kind === 'class' ? node.fields : node?.kind === 'function' ? typesOf(node) : [];
-  return types.flatMap(({ type }) => (type === undefined ? [] : referencedNames(type, true)));
-}
-
-function typesOf({ parameters, returns }: FunctionNode): readonly { readonly type?: TypeNode }[] {
-  return returns === undefined ? parameters : [...parameters, { type: returns }];
+  return typeSites(node).flatMap(({ type }) => referencedNames(type, true));
 }
 
 /** The characters of an attribute that count as one part. */

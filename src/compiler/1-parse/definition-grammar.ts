@@ -190,8 +190,7 @@ abstract class BlockGrammar extends TypeGrammar {
 
   #reportNoBlock(token: t.DefinitionToken): void {
     const advice = token.image === 'extends' ? 'Definitions cannot extend each other: repeat the fields.' : '';
-    const params = { expected: '"{"', found: t.quoteToken(token), advice };
-    this.report('parse/unexpected-token', this.spanOf(token), params);
+    this.reportUnexpected(token, '"{"', advice);
   }
 
   #missingName(what: string): undefined {
@@ -225,8 +224,7 @@ abstract class BlockGrammar extends TypeGrammar {
         this.report('parse/missing-type', name.span, { name: name.text, what: 'field' });
       } else {
         const advice = next.tokenType === t.Question ? `Write \`${name.text} Type?\` for an optional field.` : '';
-        const params = { expected: 'a type', found: t.quoteToken(next), advice };
-        this.report('parse/unexpected-token', this.spanOf(next), params);
+        this.reportUnexpected(next, 'a type', advice);
       }
       this.skipEntry(this.peek(0).depth);
     });
@@ -709,7 +707,7 @@ export class DefinitionGrammar extends FunctionGrammar {
   /** Skips the type parameter of old tests: `test<llm> Name`. */
   #skipBeforeName(): void {
     if (!this.nextIs(t.Less)) return;
-    this.#reportHead('a name');
+    this.reportUnexpected(this.peek(), 'a name');
     while (this.nextOnSameLine() && !this.nextIs(t.Greater) && !this.nextIs(t.LeftBrace)) this.skipToken();
     if (this.nextIs(t.Greater)) this.skipToken();
   }
@@ -717,13 +715,8 @@ export class DefinitionGrammar extends FunctionGrammar {
   #skipBeforeBrace(what: string, name: NameNode): void {
     if (!this.nextOnSameLine() || this.nextIs(t.LeftBrace)) return;
     if (this.nextIs(t.LeftParenthesis)) this.report('parse/ignored-parameters', name.span, { name: name.text, what });
-    else this.#reportHead('"{"');
+    else this.reportUnexpected(this.peek(), '"{"');
     while (this.nextOnSameLine() && !this.nextIs(t.LeftBrace)) this.skipToken();
-  }
-
-  #reportHead(expected: string): void {
-    const next = this.peek();
-    this.report('parse/unexpected-token', this.spanOf(next), { expected, found: t.quoteToken(next) });
   }
 
   #notBuildable(token: t.DefinitionToken): undefined {
@@ -746,7 +739,7 @@ export class DefinitionGrammar extends FunctionGrammar {
       // `export class A {`: the definition itself is fine.
       if (this.nextOnSameLine() && DEFINITION_WORDS.has(this.peek().image)) return;
     } else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: token.image });
-    else this.report('parse/unexpected-token', span, { expected: 'a definition', found: t.quoteToken(token) });
+    else this.reportUnexpected(token, 'a definition');
     this.skipUntil(token.depth, () => this.atDeclaration() || this.#atMistakenHead());
   }
 

@@ -227,11 +227,7 @@ abstract class ValueGrammar extends ReportingParser {
     this.ACTION(() => {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
-      else
-        this.report('parse/unexpected-token', this.spanOf(next), {
-          expected: 'a value',
-          found: t.quoteToken(next),
-        });
+      else this.reportUnexpected(next, 'a value');
       if (this.#valueFollows()) this.skipEntry(next.depth);
     });
     return undefined;
@@ -522,13 +518,7 @@ export abstract class TypeGrammar extends ValueGrammar {
   }
 
   #sizedList(name: t.DefinitionToken): TypeNode {
-    const size = this.peek(2);
-    const advice = `A list has no fixed size: write \`${name.image}[]\`.`;
-    this.report('parse/unexpected-token', this.spanOf(size), {
-      expected: '"]"',
-      found: t.quoteToken(size),
-      advice,
-    });
+    this.reportUnexpected(this.peek(2), '"]"', `A list has no fixed size: write \`${name.image}[]\`.`);
     this.skipToken();
     return this.node({ kind: 'broken' }, name);
   }

@@ -9,13 +9,14 @@ import type {
   AttributeNode,
   ExpressionNode,
   RawStringNode,
+  NameNode,
 } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import {
   DefinitionScope,
   attributeSites,
   referencedNames,
-  typesAt,
+  typesIn,
   typeSites,
   type AttributeSite,
   type TypeSite,
@@ -26,7 +27,7 @@ import type { Constraint } from '../../schema/constraint.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import { dedent, dedentTemplateString, type TemplateSource } from '../1-parse/dedent.ts';
 import { parseExpression, parseTemplate } from '../1-parse/template/parse-template.ts';
-import { isConstraint } from './node-values.ts';
+import { eachDuplicate, isConstraint } from './node-values.ts';
 
 /**
  * The most comparisons of names for suggestions. Thousands of unknown names among thousands of known ones would take
@@ -52,9 +53,9 @@ export class CheckContext {
   constructor(documents: readonly DocumentNode[], options: CompileOptions) {
     this.scope = new DefinitionScope(documents);
     this.aliases = new AliasGraph(this.scope);
-    this.typeSites = typeSites(this.scope);
-    this.types = typesAt(this.typeSites);
-    this.attributeSites = attributeSites(this.scope, this.typeSites);
+    this.typeSites = this.scope.declarations.flatMap(typeSites);
+    this.types = this.typeSites.flatMap(({ type }) => typesIn(type));
+    this.attributeSites = this.scope.declarations.flatMap(attributeSites);
     this.templates = new TemplateReader();
     this.options = options;
   }
@@ -62,6 +63,20 @@ export class CheckContext {
   /** Reports a problem by its code. */
   readonly report = (...args: Parameters<typeof checkDiagnostic>): void => {
     this.diagnostics.push(checkDiagnostic(...args));
+  };
+
+  /** Reports every name that an earlier one repeats. `owner`: the block with the names, such as `class "A"`. */
+  readonly reportDuplicates = (
+    code: Extract<Parameters<typeof checkDiagnostic>[0], `check/${'duplicate' | 'repeated'}-${string}`>,
+    names: readonly NameNode[],
+    owner = '',
+  ): void => {
+    eachDuplicate(
+      names,
+      ({ text }) => text,
+      ({ text, span }, first) =>
+        this.report(code, span, { name: text, owner }, [{ span: first.span, message: 'the first one' }]),
+    );
   };
 
   /** Reports a group of declarations that refer to each other in a cycle. */

@@ -1,3 +1,4 @@
+import { withInside } from '../../schema/type-graph.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import {
   type Definitions,
@@ -7,7 +8,7 @@ import {
   type FunctionType,
   type TemplateStringType,
 } from '../../schema/program.ts';
-import type { DocumentNode, FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
+import type { DocumentNode, FunctionNode, TemplateStringNode, DeclarationNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { lenient } from '../1-parse/parse.ts';
 import { CheckContext } from './check-context.ts';
@@ -24,7 +25,6 @@ import {
   type StaticValue,
   ANY,
   object,
-  type ConstraintScope,
   type TemplateRule,
   type TemplateScope,
 } from './templates/template-rule.ts';
@@ -77,7 +77,7 @@ function checkTemplates(context: CheckContext, definitions: Definitions, { index
     const node = scope.templateStrings.get(text.name);
     if (node !== undefined) found.push(...problemsOf(context, text.template, scopeOf(node, text, index)));
   }
-  found.push(...new ConstraintWalk(context, index).run(definitions));
+  found.push(...constraintProblems(context, index, definitions));
   context.diagnostics.push(...distinct(found));
 }
 
@@ -103,50 +103,30 @@ function scopeOf(
 }
 
 /** Checks every constraint in the definitions against its type. */
-class ConstraintWalk {
-  readonly #context: CheckContext;
-  readonly #definitions: DefinitionIndex;
-  readonly #found: Diagnostic[] = [];
-
-  constructor(context: CheckContext, definitions: DefinitionIndex) {
-    this.#context = context;
-    this.#definitions = definitions;
-  }
-
-  run({ classes, enums, aliases, functions }: Definitions): readonly Diagnostic[] {
-    for (const type of classes) {
-      const file = this.#fileOf(this.#context.scope.classes.get(type.name));
-      this.#constraints({ kind: 'class', name: type.name, constraints: type.constraints }, file);
-      for (const field of type.fields) this.#type(field.type, file);
-    }
-    for (const { name, constraints = [] } of enums) {
-      this.#constraints({ kind: 'enum', name, constraints }, this.#fileOf(this.#context.scope.enums.get(name)));
-    }
-    for (const alias of aliases) this.#type(alias.type, this.#fileOf(this.#context.scope.aliases.get(alias.name)));
-    for (const fn of functions) {
-      const file = this.#fileOf(this.#context.scope.functions.get(fn.name));
-      for (const type of [...fn.parameters.map((parameter) => parameter.type), fn.returns]) this.#type(type, file);
-    }
-    return this.#found;
-  }
-
-  #type(type: Type, file: string): void {
-    this.#constraints(type, file);
-    if (type.kind === 'list') this.#type(type.element, file);
-    if (type.kind === 'map') for (const part of [type.key, type.value]) this.#type(part, file);
-    if (type.kind === 'union') for (const member of type.members) this.#type(member, file);
-  }
-
-  #constraints(subject: Type, file: string): void {
-    for (const { expression } of subject.constraints ?? []) {
-      const declared = this.#context.templates.fileOf(expression) ?? file;
-      this.#found.push(...checkConstraint(expression, { definitions: this.#definitions, file: declared, subject }));
-    }
-  }
-
-  #fileOf(node: { readonly span: Span } | undefined): string {
-    return node?.span.file ?? '';
-  }
+function constraintProblems(
+  { scope, templates }: CheckContext,
+  definitions: DefinitionIndex,
+  { classes, enums, aliases, functions }: Definitions,
+): readonly Diagnostic[] {
+  const checked = (types: readonly Type[], node: DeclarationNode | undefined): readonly Diagnostic[] =>
+    types.flatMap(withInside).flatMap((subject) =>
+      (subject.constraints ?? []).flatMap(({ expression }) => {
+        const file = templates.fileOf(expression) ?? node?.span.file ?? '';
+        return checkCondition(expression, { definitions, file }, new Map([['this', typed(subject)]]));
+      }),
+    );
+  return [
+    ...classes.flatMap(({ name, constraints, fields }) =>
+      checked([{ kind: 'class', name, constraints }, ...fields.map(({ type }) => type)], scope.classes.get(name)),
+    ),
+    ...enums.flatMap(({ name, constraints = [] }) =>
+      checked([{ kind: 'enum', name, constraints }], scope.enums.get(name)),
+    ),
+    ...aliases.flatMap(({ name, type }) => checked([type], scope.aliases.get(name))),
+    ...functions.flatMap(({ name, parameters, returns }) =>
+      checked([...parameters.map(({ type }) => type), returns], scope.functions.get(name)),
+    ),
+  ];
 }
 
 /** Drops duplicates: a walk visits a constraint at each use. */
@@ -172,15 +152,10 @@ export function checkTemplate(template: Template, scope: TemplateScope): readonl
   return [...walker.diagnostics, ...RULES.templates.flatMap((rule) => rule(template, scope))];
 }
 
-/** Checks the expression of an `@assert` or `@check`. */
-function checkConstraint(expression: Expression, scope: ConstraintScope): readonly Diagnostic[] {
-  return checkCondition(expression, scope, new Map([['this', typed(scope.subject)]]));
-}
-
 /** Checks an expression against the names in its scope. */
 function checkCondition(
   expression: Expression,
-  place: Pick<ConstraintScope, 'definitions' | 'file'>,
+  place: { readonly definitions: DefinitionIndex; readonly file: string },
   names: ReadonlyMap<string, StaticValue>,
   rules: readonly TemplateRule[] = [],
 ): readonly Diagnostic[] {

@@ -1,3 +1,4 @@
+import { type OptionEntry, type OptionValue, resolveValue } from '../../schema/client.ts';
 import type { Variables } from '../compile-options.ts';
 import { dedent } from '../1-parse/dedent.ts';
 import type { AttributeNode, EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
@@ -89,33 +90,45 @@ export function eachDuplicate<T>(
   }
 }
 
-/** Returns the entries of a block as plain data, with the last value of a duplicate key. */
-export function entryData(entries: readonly EntryNode[]): Readonly<Record<string, OptionData>> {
-  return Object.fromEntries(entries.map((entry) => [entry.key.text, valueData(entry.value)]));
+/** Builds `key value`. `unreadable` takes the place of a value that is not readable. */
+export function buildEntry(entry: EntryNode, unreadable: OptionValue = NULL_VALUE): OptionEntry {
+  return { key: entry.key.text, value: buildValue(entry.value, unreadable) };
 }
 
-/** Returns the value as the runtime reads it. Environment variables and unreadable parts are unknown. */
-function valueData(node: ValueNode | undefined): OptionData {
+const NULL_VALUE: OptionValue = { kind: 'scalar', value: null };
+
+function buildValue(node: ValueNode | undefined, unreadable: OptionValue): OptionValue {
   switch (node?.kind) {
     case 'number':
     case 'boolean':
-      return node.value;
+      return { kind: 'scalar', value: node.value };
+    case 'env':
+      return { kind: 'env', variable: node.variable };
+    case 'list':
+      return { kind: 'list', items: node.items.map((item) => buildValue(item, unreadable)) };
+    case 'map':
+      return { kind: 'map', entries: lastEntries(node.entries).map((entry) => buildEntry(entry, unreadable)) };
+    case 'expression':
+      return { kind: 'scalar', value: `{{${node.source}}}` };
     case 'string':
     case 'raw-string':
-      return stringOf(node) ?? '';
-    case 'expression':
-      return `{{${node.source}}}`;
+      return { kind: 'scalar', value: stringOf(node) ?? '' };
     case 'null':
-      return null;
-    case 'list':
-      return node.items.map(valueData);
-    case 'map':
-      return entryData(node.entries);
-    case 'env':
+      return NULL_VALUE;
     case 'broken':
     case undefined:
-      return UNKNOWN_TEXT;
+      return unreadable;
   }
+}
+
+/**
+ * Returns the entries of a block as plain data, with the last value of a duplicate key, as the runtime reads it. Environment
+ * variables and unreadable parts are unknown.
+ */
+export function entryData(entries: readonly EntryNode[]): Readonly<Record<string, OptionData>> {
+  const unknown = { kind: 'env', variable: '' } as const;
+  const built = entries.map((entry) => buildEntry(entry, unknown));
+  return Object.fromEntries(built.map(({ key, value }) => [key, resolveValue(value, () => UNKNOWN_TEXT)]));
 }
 
 /** The position of a violation. */

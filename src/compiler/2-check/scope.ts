@@ -92,36 +92,28 @@ export interface TypeSite {
   readonly use: 'field' | 'parameter' | 'alias' | 'return';
 }
 
-/** Returns every place where a definition contains a type, in source order, except in tests. */
-export function typeSites(scope: DefinitionScope): readonly TypeSite[] {
-  return scope.declarations.flatMap((node): readonly TypeSite[] => {
-    switch (node.kind) {
-      case 'class':
-        return node.fields.flatMap((field) => typeSite('field', field.type, field.attributes));
-      case 'alias':
-        return typeSite('alias', node.type, node.attributes);
-      case 'function':
-        return [
-          ...node.parameters.flatMap((parameter) => typeSite('parameter', parameter.type, parameter.attributes)),
-          ...typeSite('return', node.returns, node.returnAttributes),
-        ];
-      case 'template_string':
-        return node.parameters.flatMap((parameter) => typeSite('parameter', parameter.type, parameter.attributes));
-      case 'enum':
-      case 'client':
-      case 'retry_policy':
-      case 'generator':
-      case 'test':
-      case 'workflow':
-        return [];
+/** Returns every place where a definition contains a type, in source order. Those in a test are not among them. */
+export function typeSites(node: DeclarationNode | undefined): readonly TypeSite[] {
+  switch (node?.kind) {
+    case 'class':
+      return node.fields.flatMap((field) => typeSite('field', field.type, field.attributes));
+    case 'alias':
+      return typeSite('alias', node.type, node.attributes);
+    case 'function':
+    case 'template_string': {
+      const parameters = node.parameters.flatMap(({ type, attributes }) => typeSite('parameter', type, attributes));
+      if (node.kind === 'template_string') return parameters;
+      return [...parameters, ...typeSite('return', node.returns, node.returnAttributes)];
     }
-  });
+    default:
+      return [];
+  }
 }
 
-/** Returns every type node of the sites, outer types first. */
-export function typesAt(sites: readonly TypeSite[]): readonly TypeNode[] {
+/** Returns a type and all types inside it, outer types first. */
+export function typesIn(type: TypeNode): readonly TypeNode[] {
   const types: TypeNode[] = [];
-  for (const { type } of sites) walkType(type, (inner) => types.push(inner));
+  walkType(type, (inner) => types.push(inner));
   return types;
 }
 
@@ -183,39 +175,31 @@ export interface AttributeSite {
   readonly attributes: readonly AttributeNode[];
 }
 
-/** Returns every place with attributes: blocks, their members, and the types in them. */
-export function attributeSites(scope: DefinitionScope, types: readonly TypeSite[]): readonly AttributeSite[] {
-  return [...blockSites(scope), ...sitesInTypes(types)].filter((site) => site.attributes.length > 0);
+/** Returns every place of a definition with attributes: its block, its members, and the types in them. */
+export function attributeSites(node: DeclarationNode): readonly AttributeSite[] {
+  const ofTypes = typeSites(node).flatMap(({ use, type, attributes }): readonly AttributeSite[] => [
+    { place: use, attributes },
+    ...typesIn(type).map((inner) => ({ place: 'inner-type' as const, attributes: inner.attributes })),
+  ]);
+  return [...blockSites(node), ...ofTypes].filter((site) => site.attributes.length > 0);
 }
 
-function blockSites(scope: DefinitionScope): readonly AttributeSite[] {
-  return scope.declarations.flatMap((node): readonly AttributeSite[] => {
-    if (node.kind === 'class') return [{ place: 'class', attributes: node.attributes }, ...untyped(node.fields)];
-    if (node.kind === 'test') return [{ place: 'test', attributes: node.attributes }];
-    if (node.kind !== 'enum') return [];
-    const values = node.values.map((value) => ({ place: 'enum-value' as const, attributes: value.attributes }));
-    return [{ place: 'enum', attributes: node.attributes }, ...values];
-  });
-}
-
-/** Fields with an unreadable type, which have no type site. */
-function untyped(
-  fields: readonly { type?: unknown; attributes: readonly AttributeNode[] }[],
-): readonly AttributeSite[] {
-  return fields
-    .filter((field) => field.type === undefined)
-    .map(({ attributes }) => ({ place: 'field' as const, attributes }));
-}
-
-function sitesInTypes(types: readonly TypeSite[]): readonly AttributeSite[] {
-  const sites: AttributeSite[] = [];
-  for (const { use, type, attributes } of types) {
-    sites.push({ place: use, attributes });
-    walkType(type, (inner) => {
-      if (inner.attributes.length > 0) sites.push({ place: 'inner-type', attributes: inner.attributes });
-    });
+function blockSites(node: DeclarationNode): readonly AttributeSite[] {
+  if (node.kind === 'class') {
+    // A field with an unreadable type has no type site.
+    const untyped = node.fields.filter(({ type }) => type === undefined);
+    return [{ place: 'class', attributes: node.attributes }, ...sitesOf('field', untyped)];
   }
-  return sites;
+  if (node.kind === 'enum')
+    return [{ place: 'enum', attributes: node.attributes }, ...sitesOf('enum-value', node.values)];
+  return node.kind === 'test' ? [{ place: 'test', attributes: node.attributes }] : [];
+}
+
+function sitesOf(
+  place: AttributePlace,
+  members: ReadonlyArray<{ readonly attributes: readonly AttributeNode[] }>,
+): readonly AttributeSite[] {
+  return members.map(({ attributes }) => ({ place, attributes }));
 }
 
 /** Returns the definitions as one test sees them. `test`: the name of the test in its declaration. */

@@ -241,15 +241,15 @@ class SnippetWriter {
   readonly lines: string[] = [];
   readonly paths: string[] = [];
   readonly #names: SchemaNames;
-  readonly #members: SchemaMembers;
   readonly #kindOf: KindOf;
   readonly #faults: ViolationList;
+  /** Of all classes together. */
+  readonly #budget = { properties: MAX_PROPERTIES };
   /** The schema of each name, as canonical JSON. */
   readonly #known = new Map<string, string>();
 
   constructor(names: SchemaNames, kindOf: KindOf, faults: ViolationList) {
     this.#names = names;
-    this.#members = new SchemaMembers(names, faults);
     this.#kindOf = kindOf;
     this.#faults = faults;
   }
@@ -318,7 +318,9 @@ class SnippetWriter {
     const body: (readonly [string, ValuePath])[] = [];
     // A definition has one description.
     if (!extended && description !== undefined) body.push([`  @${this.#description(description, path)}`, path]);
-    for (const property of this.#members.of(schema, path, owner)) {
+    const reader = new MemberReader(this.#names, this.#faults, this.#budget);
+    reader.read(schema, path, owner);
+    for (const property of reader.finish()) {
       const { key } = property;
       const place = { path: property.path, owner, name: `${name}_${key}` };
       const line = this.#field(key, property.schema, place, property.required);
@@ -568,43 +570,23 @@ interface Property {
 
 const KEYWORDS = ['type', 'properties', 'required', 'additionalProperties', 'allOf'];
 
-/** Reads the properties of classes, also those that `allOf` merges. */
-class SchemaMembers {
-  readonly #names: SchemaNames;
-  readonly #faults: ViolationList;
-  #read = 0;
-
-  constructor(names: SchemaNames, faults: ViolationList) {
-    this.#names = names;
-    this.#faults = faults;
-  }
-
-  /** The properties of a schema; those of `allOf` come first. `owner`: the type that `#` denotes. */
-  of(schema: Schema, path: ValuePath, owner: string): readonly Property[] {
-    const reader = new MemberReader(this.#names, this.#faults, () => {
-      this.#read += 1;
-      return this.#read <= MAX_PROPERTIES;
-    });
-    reader.read(schema, path, owner);
-    return reader.finish();
-  }
-}
-
+/** Reads the properties of a class, also those that `allOf` merges: the latter come first. */
 class MemberReader {
   readonly #names: SchemaNames;
   readonly #faults: ViolationList;
-  readonly #count: () => boolean;
+  readonly #budget: { properties: number };
   readonly #properties = new Map<string, Property>();
   readonly #required: (readonly [unknown, ValuePath])[] = [];
   /** The schemas that were read by reference. */
   readonly #seen = new Set<Schema>();
 
-  constructor(names: SchemaNames, faults: ViolationList, count: () => boolean) {
+  constructor(names: SchemaNames, faults: ViolationList, budget: { properties: number }) {
     this.#names = names;
     this.#faults = faults;
-    this.#count = count;
+    this.#budget = budget;
   }
 
+  /** `owner`: the type that `#` denotes. */
   read(schema: unknown, path: ValuePath, owner: string): void {
     if (!isJsonObject(schema)) return this.#fault(path, 'has to be a JSON Schema: an object');
     if (path.depth > MAX_SCHEMA_DEPTH || this.#seen.size > MAX_SCHEMA_DEPTH) {
@@ -662,7 +644,8 @@ class MemberReader {
     if (!isJsonObject(properties)) return this.#fault(at, 'has to be an object');
     for (const [key, schema] of Object.entries(properties)) {
       const path = pathStep(at, key);
-      if (!this.#count()) return this.#fault(path, 'is one of more than 500 fields');
+      this.#budget.properties -= 1;
+      if (this.#budget.properties < 0) return this.#fault(path, 'is one of more than 500 fields');
       const known = this.#properties.get(key);
       if (known === undefined) this.#properties.set(key, { key, schema, path, required: false });
       else if (canonicalJson(known.schema) !== canonicalJson(schema)) {

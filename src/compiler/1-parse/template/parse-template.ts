@@ -1,11 +1,3 @@
-import {
-  positionalAfterNamed,
-  reservedName,
-  templateTooDeep,
-  unclosedBlock,
-  unexpectedEnd,
-  unknownStatement,
-} from '../../../diagnostics/catalogue/template.ts';
 import type {
   Arguments,
   BinaryOperator,
@@ -265,11 +257,10 @@ class ExpressionParser {
       named.push({ name: current.text, value: this.parse() });
       return;
     }
+    const { start } = current;
     const value = this.parse();
     if (named.length > 0 && !this.#reader.failed) {
-      this.#reader.fail(
-        positionalAfterNamed({ ...this.#reader.context.span(0, 0), start: value.start, end: value.end }),
-      );
+      this.#reader.fail('template/positional-after-named', { start, end: this.#reader.previousEnd }, {});
     }
     positional.push(value);
   }
@@ -477,14 +468,14 @@ class StatementParser {
   }
 
   #reportWord({ word }: Tag): undefined {
-    const span = this.#context.span(word.start, word.end);
+    const { text: name } = word;
     if (this.#abandoned) return undefined;
-    if (INNER_WORDS.has(word.text)) {
-      this.#context.report(unexpectedEnd(span, word.text, this.#open.at(-1)));
-      if (word.text.startsWith('end')) this.#wronglyEnded = this.#open.length;
+    if (INNER_WORDS.has(name)) {
+      this.#context.report('template/unexpected-end', word, { name, open: this.#open.at(-1) });
+      if (name.startsWith('end')) this.#wronglyEnded = this.#open.length;
     } else {
-      const help = OTHER_STATEMENTS.get(word.text) ?? didYouMeanOneOf(word.text, STATEMENTS);
-      this.#context.report(unknownStatement(span, word.text, help));
+      const help = OTHER_STATEMENTS.get(name) ?? didYouMeanOneOf(name, STATEMENTS);
+      this.#context.report('template/unknown-statement', word, { name, help });
     }
     return undefined;
   }
@@ -623,7 +614,7 @@ class StatementParser {
 
   #assignable({ reader }: Tag, what: string): Token {
     const token = reader.expectName(what);
-    if (RESERVED.has(token.text)) reader.fail(reservedName(this.#context.span(token.start, token.end), token.text));
+    if (RESERVED.has(token.text)) reader.fail('template/reserved-name', token, { name: token.text });
     return token;
   }
 
@@ -643,13 +634,13 @@ class StatementParser {
     const isReported = this.#wronglyEnded > this.#open.length;
     this.#wronglyEnded = Math.min(this.#wronglyEnded, this.#open.length);
     if (!this.#isAt(stops) && !this.#abandoned && !isReported) {
-      this.#context.report(unclosedBlock(this.#context.span(tag.chunk.start, tag.chunk.end), tag.word.text));
+      this.#context.report('template/unclosed-block', tag.chunk, { name: tag.word.text });
     }
     return body;
   }
 
   #abandon(tag: Tag): readonly Statement[] {
-    this.#context.report(templateTooDeep(this.#context.span(tag.chunk.start, tag.chunk.end)));
+    this.#context.report('template/too-deep', tag.chunk, {});
     this.#abandoned = true;
     this.#at = this.#chunks.length;
     return [];

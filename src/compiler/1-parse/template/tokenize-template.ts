@@ -1,25 +1,8 @@
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import {
-  unclosedBlock,
-  badEscape,
-  badNumber,
-  inexactInteger,
-  unclosedString,
-  unclosedTag,
-  unexpectedCharacter,
-  templateTooDeep,
-  unexpectedToken,
-} from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
 import { isExactInteger } from '../tokenize.ts';
 import type { TemplateSource } from '../dedent.ts';
-
-/** The text to tokenize, and the receiver of diagnostics. */
-export interface TokenizeContext {
-  readonly text: string;
-  report(diagnostic: Diagnostic): void;
-  span(start: number, end: number): Span;
-}
 
 interface TokenizedTag {
   readonly tokens: readonly Token[];
@@ -41,12 +24,12 @@ const AFTER_NUMBER = /[\p{L}\p{N}_]+/uy;
  * Reads the tokens of a tag from `start` to its closer (`}}` or `%}`), or to the end of the text if `closer` is
  * undefined.
  */
-export function tokenizeExpression(context: TokenizeContext, start: number, closer?: '}}' | '%}'): TokenizedTag {
+export function tokenizeExpression(context: ParseContext, start: number, closer?: '}}' | '%}'): TokenizedTag {
   return new Tokenizer(context, start, closer).run();
 }
 
 class Tokenizer {
-  readonly #context: TokenizeContext;
+  readonly #context: ParseContext;
   readonly #text: string;
   readonly #closer: '}}' | '%}' | undefined;
   readonly #tokens: Token[] = [];
@@ -55,7 +38,7 @@ class Tokenizer {
   #openBraces = 0;
   #sound = true;
 
-  constructor(context: TokenizeContext, start: number, closer: '}}' | '%}' | undefined) {
+  constructor(context: ParseContext, start: number, closer: '}}' | '%}' | undefined) {
     this.#context = context;
     this.#text = context.text;
     this.#closer = closer;
@@ -95,7 +78,7 @@ class Tokenizer {
 
   #badCharacter(): void {
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    if (this.#sound) this.#report(unexpectedCharacter(this.#span(character.length), character));
+    if (this.#sound) this.#report('template/unexpected-character', character.length, { text: character });
     this.#at += character.length;
   }
 
@@ -105,9 +88,9 @@ class Tokenizer {
     const text = digits + rest;
     const integer = !/^\d[\d_]*[.eE]/u.test(digits);
     const value = Number(digits.replaceAll('_', ''));
-    if (rest !== '' || !Number.isFinite(value)) this.#report(badNumber(this.#span(text.length), text));
+    if (rest !== '' || !Number.isFinite(value)) this.#report('template/bad-number', text.length, { text });
     else if (integer && !isExactInteger(digits.replaceAll('_', ''))) {
-      this.#report(inexactInteger(this.#span(text.length), text));
+      this.#report('template/inexact-integer', text.length, { text });
     }
     this.#push(integer ? 'integer' : 'float', digits.replaceAll('_', ''), text.length);
   }
@@ -120,12 +103,17 @@ class Tokenizer {
       if (character === quote) return this.#push('string', value + this.#text.slice(from, at), at + 1 - this.#at);
       if (character !== '\\') continue;
       const escape = readEscape(this.#text, at + 1);
-      if (!escape.known) this.#report(badEscape(this.#context.span(at, at + 1 + escape.length), `\\${escape.value}`));
+      if (!escape.known)
+        this.#reportAt(
+          'template/bad-escape',
+          { start: at, end: at + 1 + escape.length },
+          { text: `\\${escape.value}` },
+        );
       value += this.#text.slice(from, at) + escape.value;
       at += escape.length;
       from = at + 1;
     }
-    this.#report(unclosedString(this.#span(1)));
+    this.#report('template/unclosed-string', 1, {});
     this.#at = this.#text.length;
   }
 
@@ -162,7 +150,7 @@ class Tokenizer {
   #reportUnclosed(): void {
     const closer = this.#closer ?? '}}';
     const opener = closer === '}}' ? '{{' : '{%';
-    this.#report(unclosedTag(this.#context.span(this.#begin - 2, this.#begin), opener, closer));
+    this.#reportAt('template/unclosed-tag', { start: this.#begin - 2, end: this.#begin }, { opener, closer });
   }
 
   #finish(at: number, end: number, control: string): TokenizedTag {
@@ -175,13 +163,13 @@ class Tokenizer {
     this.#at += length;
   }
 
-  #report(diagnostic: Diagnostic): void {
-    this.#sound = false;
-    this.#context.report(diagnostic);
+  #report(code: ReportParameters[0], length: number, params: ReportParameters[2]): void {
+    this.#reportAt(code, { start: this.#at, end: this.#at + length }, params);
   }
 
-  #span(length: number): Span {
-    return this.#context.span(this.#at, this.#at + length);
+  #reportAt(...report: ReportParameters): void {
+    this.#sound = false;
+    this.#context.report(...report);
   }
 
   #match(pattern: RegExp, at = this.#at): string {
@@ -329,23 +317,23 @@ export class TokenReader {
 
   expectEnd(): void {
     if (this.current.type === 'end') return;
-    this.failExpected('the end of the tag', this.isOperator('=') ? 'Compare with "==".' : undefined);
+    this.failExpected('the end of the tag', this.isOperator('=') ? 'Compare with "==".' : '');
   }
 
-  failExpected(expected: string, help?: string): void {
+  failExpected(expected: string, help = ''): void {
     const token = this.current;
     const found = token.type === 'end' ? 'the end' : `"${token.text}"`;
-    this.fail(unexpectedToken(this.#spanOf(token), { expected, found, help }));
+    this.fail('template/unexpected-token', token, { expected, found, help });
   }
 
-  fail(diagnostic: Diagnostic): void {
-    if (!this.#failed) this.context.report(diagnostic);
+  fail(...report: ReportParameters): void {
+    if (!this.#failed) this.context.report(...report);
     this.#failed = true;
     this.#at = Math.max(0, this.#tokens.length - 1);
   }
 
   failTooDeep(): void {
-    this.fail(templateTooDeep(this.#spanOf(this.current)));
+    this.fail('template/too-deep', this.current, {});
   }
 
   /** Runs a rule one level deeper. Beyond the limit, the rule starts at the end of the tag. */
@@ -356,14 +344,13 @@ export class TokenReader {
     this.#nesting -= 1;
     return result;
   }
-
-  #spanOf(token: Token): Span {
-    return this.context.span(token.start, Math.max(token.end, token.start));
-  }
 }
 
+type Problem = Parameters<typeof templateDiagnostic>;
+type ReportParameters = [code: Problem[0], at: Pick<Token, 'start' | 'end'>, params: Problem[2]];
+
 /** The shared state of one parse: the text, its position in the file, and the diagnostics so far. */
-export class ParseContext implements TokenizeContext {
+export class ParseContext {
   readonly text: string;
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: TemplateSource;
@@ -373,12 +360,10 @@ export class ParseContext implements TokenizeContext {
     this.#source = source;
   }
 
-  report(diagnostic: Diagnostic): void {
-    this.diagnostics.push(diagnostic);
-  }
-
-  span(start: number, end: number): Span {
-    return { file: this.#source.file, ...this.located(start, end) };
+  /** The offsets are those in the text. */
+  report(...[code, { start, end }, params]: ReportParameters): void {
+    const span: Span = { file: this.#source.file, ...this.located(start, end) };
+    this.diagnostics.push(templateDiagnostic(code, span, params));
   }
 
   /** Converts offsets in the text to offsets in the file. */
@@ -404,18 +389,18 @@ const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/gu;
  * Splits a template into text and tags in one pass. Resolves comments, `raw` blocks and whitespace control: a line with
  * only a block tag adds nothing to the output.
  */
-export function splitTemplate(context: TokenizeContext): readonly Chunk[] {
+export function splitTemplate(context: ParseContext): readonly Chunk[] {
   return new Splitter(context).run();
 }
 
 class Splitter {
-  readonly #context: TokenizeContext;
+  readonly #context: ParseContext;
   readonly #text: string;
   readonly #chunks: Chunk[] = [];
   #at = 0;
   #left: Trim = 'none';
 
-  constructor(context: TokenizeContext) {
+  constructor(context: ParseContext) {
     this.#context = context;
     this.#text = context.text;
   }
@@ -443,7 +428,7 @@ class Splitter {
   #comment(open: number): void {
     const close = this.#text.indexOf('#}', open + 2);
     if (close < 0) {
-      this.#context.report(unclosedTag(this.#context.span(open, open + 2), '{#', '#}'));
+      this.#context.report('template/unclosed-tag', { start: open, end: open + 2 }, { opener: '{#', closer: '#}' });
       this.#at = this.#text.length;
       return;
     }
@@ -465,7 +450,7 @@ class Splitter {
     END_RAW.lastIndex = this.#at;
     const end = END_RAW.exec(this.#text);
     if (end === null) {
-      this.#context.report(unclosedBlock(this.#context.span(open, this.#at), 'raw'));
+      this.#context.report('template/unclosed-block', { start: open, end: this.#at }, { name: 'raw' });
       this.#at = this.#text.length;
       return;
     }

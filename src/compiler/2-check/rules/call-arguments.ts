@@ -1,4 +1,3 @@
-import { debugCall, missingArgument, wrongArguments } from '../../../diagnostics/catalogue/template.ts';
 import { FUNCTIONS, isFunctionName, OUTPUT_FORMAT_OPTIONS } from '../../../schema/template-vocabulary.ts';
 import type { Arguments, Expression } from '../../../schema/template.ts';
 import type { RuleContext } from '../templates/template-rule.ts';
@@ -53,7 +52,7 @@ function checkBody(body: Body, call: Call, context: RuleContext): void {
   const given = new Set(call.args.named.map((entry) => entry.name));
   for (const [index, { name, fallback }] of body.parameters.entries()) {
     if (index >= call.args.positional.length && !given.has(name) && fallback === undefined) {
-      context.report(missingArgument(context.span(call), body.name, name));
+      context.report('template/missing-argument', call, { callee: body.name, name });
     }
   }
 }
@@ -69,7 +68,7 @@ function checkRole(call: Call, context: RuleContext): void {
 export function debugCallRule(expression: Expression, context: RuleContext): void {
   if (expression.kind !== 'call') return;
   const callee = context.valueOf(expression.callee);
-  if (callee.kind === 'function' && callee.name === 'debug') context.report(debugCall(context.span(expression)));
+  if (callee.kind === 'function' && callee.name === 'debug') context.report('template/debug-call', expression, {});
 }
 
 /** The use of a filter, test, function or method. */
@@ -86,7 +85,12 @@ interface ArgumentsUse {
 /** Reports the first mismatch between arguments and parameters. */
 export function reportArguments(use: ArgumentsUse, context: RuleContext): void {
   const problem = argumentProblem(use);
-  if (problem !== undefined) context.report(wrongArguments(context.span(use), use.what, problem));
+  if (problem === undefined) return;
+  const message = `The arguments of ${use.what} are wrong: ${problem}.`;
+  context.report('template/wrong-arguments', use, {
+    message,
+    help: 'Calls that reach this place fail until you correct them.',
+  });
 }
 
 function argumentProblem({ parameters, args }: ArgumentsUse): string | undefined {

@@ -1,4 +1,3 @@
-import { memberOfChecked } from '../../../diagnostics/catalogue/template.ts';
 import type { DefinitionIndex } from '../../../schema/program.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { Expression } from '../../../schema/template.ts';
@@ -17,7 +16,7 @@ export function checkedValueRule(expression: Expression, context: RuleContext): 
   const types = alternatives(value.type, context.definitions);
   const checked = [value.type, ...types].some((type) => hasChecks(type, context.definitions));
   if (!checked || types.some((type) => hasField(type, name, context.definitions))) return;
-  context.report(memberOfChecked(context.span(expression), name));
+  context.report('template/member-of-checked', expression, { name });
 }
 
 function hasChecks(type: Type, { classes, enums }: DefinitionIndex): boolean {

@@ -1,7 +1,7 @@
-import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
+import type { AliasNode, AttributeNode, TypeNode, DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import { isConstraint } from '../node-values.ts';
 import { expressionOf, labelOf, type CheckContext, type Rule } from '../check-context.ts';
-import { walkType, type DefinitionScope } from '../scope.ts';
+import { walkType, type DefinitionScope, typeSites, typesIn } from '../scope.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 
 const LABEL = /^[A-Za-z_]\w*$/;
@@ -137,24 +137,23 @@ function evaluatedAttributes({ scope }: CheckContext): ReadonlySet<AttributeNode
   const found = new Set<AttributeNode>();
   const seen = new Set<string>();
   const waiting: TypeNode[] = [];
-  const add = (type: TypeNode | undefined, attributes: readonly AttributeNode[]): void => {
-    for (const attribute of attributes) found.add(attribute);
-    if (type !== undefined) waiting.push(type);
+  const add = (node: DeclarationNode | undefined): void => {
+    for (const { type, attributes } of typeSites(node)) {
+      for (const attribute of attributes) found.add(attribute);
+      waiting.push(type);
+    }
   };
-  for (const node of scope.functions.values()) {
-    for (const { type, attributes } of node.parameters) add(type, attributes);
-    add(node.returns, node.returnAttributes);
-  }
+  for (const node of scope.functions.values()) add(node);
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
-    walkType(type, (inner) => {
-      add(undefined, inner.attributes);
-      if (inner.kind !== 'name' || seen.has(inner.name)) return;
+    for (const inner of typesIn(type)) {
+      for (const attribute of inner.attributes) found.add(attribute);
+      if (inner.kind !== 'name' || seen.has(inner.name)) continue;
       seen.add(inner.name);
-      const block = scope.classes.get(inner.name) ?? scope.enums.get(inner.name);
-      const alias = scope.aliases.get(inner.name);
-      add(alias?.type, [...(block?.attributes ?? []), ...(alias?.attributes ?? [])]);
-      for (const field of scope.classes.get(inner.name)?.fields ?? []) add(field.type, field.attributes);
-    });
+      for (const node of [scope.classes.get(inner.name), scope.enums.get(inner.name), scope.aliases.get(inner.name)]) {
+        for (const attribute of node?.attributes ?? []) found.add(attribute);
+        add(node);
+      }
+    }
   }
   return found;
 }

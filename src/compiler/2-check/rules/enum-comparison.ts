@@ -1,4 +1,3 @@
-import { enumComparedWithAlias, unknownEnumValue } from '../../../diagnostics/catalogue/template.ts';
 import type { EnumType } from '../../../schema/type.ts';
 import type { Expression } from '../../../schema/template.ts';
 import { alternatives, type RuleContext } from '../templates/template-rule.ts';
@@ -24,11 +23,11 @@ function compare(side: Expression, other: Expression, context: RuleContext): voi
   if (type === undefined || type.dynamic || type.values.some((value) => value.name === other.value)) return;
   const aliased = type.values.find((value) => value.alias === other.value);
   if (aliased !== undefined) {
-    context.report(enumComparedWithAlias(context.span(other), `${type.name}.${aliased.name}`, other.value));
+    context.report('template/enum-alias', other, { name: `${type.name}.${aliased.name}`, alias: other.value });
     return;
   }
   const names = type.values.map((value) => value.name);
-  context.report(unknownEnumValue(context.span(other), { enumName: type.name, value: other.value, names }));
+  context.report('template/unknown-enum-value', other, { owner: type.name, name: other.value, names });
 }
 
 /** Returns the enum of an expression that can only be a value of it, or null. */

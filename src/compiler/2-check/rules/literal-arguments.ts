@@ -1,4 +1,3 @@
-import { wrongValue } from '../../../diagnostics/catalogue/template.ts';
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { Arguments, Expression } from '../../../schema/template.ts';
 import type { RuleContext } from '../templates/template-rule.ts';
@@ -33,20 +32,19 @@ function checkOneOf({ name, known, anyCase }: Option, args: Arguments, context: 
   const value = named(args, name);
   if (value?.kind !== 'string' || known.includes(anyCase ? value.value.toLowerCase() : value.value)) return;
   const expected = known.map((each) => `"${each}"`).join(', ');
-  context.report(wrongValue(context.span(value), `"${name}" must be one of ${expected}.`, ''));
+  context.report('template/wrong-value', value, { message: `"${name}" must be one of ${expected}.`, help: '' });
 }
 
 function checkClasses(value: Expression | undefined, context: RuleContext): void {
   if (value?.kind === 'string' && value.value !== 'auto') {
-    context.report(
-      wrongValue(context.span(value), '"hoist_classes" must be true, false, "auto" or a list.', 'Write `["Name"]`.'),
-    );
+    const message = '"hoist_classes" must be true, false, "auto" or a list.';
+    context.report('template/wrong-value', value, { message, help: 'Write `["Name"]`.' });
   }
   if (value?.kind !== 'list') return;
   const { classes } = context.definitions;
   for (const item of value.items) {
     if (item.kind !== 'string' || classes.has(item.value)) continue;
     const message = `There is no class "${item.value}".`;
-    context.report(wrongValue(context.span(item), message, didYouMean(item.value, classes.keys())));
+    context.report('template/wrong-value', item, { message, help: didYouMean(item.value, classes.keys()) });
   }
 }

@@ -1,4 +1,4 @@
-import { wrongRole } from '../../../diagnostics/catalogue/template.ts';
+import { CALLS_FAIL } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression } from '../../../schema/template.ts';
 import { alternatives, type StaticValue, type RuleContext } from '../templates/template-rule.ts';
 
@@ -9,7 +9,10 @@ export function roleRule(expression: Expression, context: RuleContext): void {
   if (context.valueOf(callee.object).kind !== 'chat') return;
   const role = args.positional[0] ?? args.named.find(({ name }) => name === 'role')?.value;
   if (role === undefined || (!NOT_ROLES.has(role.kind) && canBeRole(context.valueOf(role), context))) return;
-  context.report(wrongRole(context.span(role)));
+  context.report('template/wrong-value', role, {
+    message: `The role must be a string or a value of an enum: ${CALLS_FAIL}.`,
+    help: 'Write `_.role("user")`.',
+  });
 }
 
 const NOT_ROLES: ReadonlySet<Expression['kind']> = new Set(['integer', 'float', 'boolean', 'none', 'list', 'map']);

@@ -1,4 +1,3 @@
-import { unknownEnumValue, unknownField, unknownFunction } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression } from '../../../schema/template.ts';
 import { alternatives, type StaticValue, type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
 
@@ -14,17 +13,17 @@ export function unknownFieldRule(expression: Expression, context: RuleContext): 
   if (value.kind === 'enum') {
     const names = value.type.values.map((item) => item.name);
     if (!names.includes(name)) {
-      context.report(unknownEnumValue(context.span(expression), { enumName: value.type.name, value: name, names }));
+      context.report('template/unknown-enum-value', expression, { owner: value.type.name, name, names });
     }
     return;
   }
   if (value.kind === 'chat' && !CHAT_METHODS.includes(`_.${name}`)) {
-    context.report(unknownFunction(context.span(expression), `_.${name}`, CHAT_METHODS));
+    context.report('template/unknown-function', expression, { name: `_.${name}`, names: CHAT_METHODS });
   }
   const names = namesOf(value, context);
   if (names !== undefined && !names.known.includes(name)) {
     const effect = undefinedEffect(expression, context.place());
-    context.report(unknownField(context.span(expression), { owner: names.owner, name, names: names.known, effect }));
+    context.report('template/unknown-field', expression, { owner: names.owner, name, names: names.known, effect });
   }
 }
 

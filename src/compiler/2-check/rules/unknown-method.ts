@@ -1,4 +1,3 @@
-import { unknownMethod } from '../../../diagnostics/catalogue/template.ts';
 import { METHODS } from '../../../schema/template-vocabulary.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
@@ -19,7 +18,7 @@ export function unknownMethodRule(expression: Expression, context: RuleContext):
   const known = methods.flatMap((each) => Object.entries(each ?? {}));
   const found = known.filter(([each]) => each === name);
   if (found.length === 0) {
-    context.report(unknownMethod(context.span(expression.callee), name, new Set(known.map(([each]) => each))));
+    context.report('template/unknown-method', expression.callee, { name, names: new Set(known.map(([each]) => each)) });
   }
   const [parameters, ...others] = new Set(found.map(([, each]) => each));
   // The parameters depend on the value if two of its types have the method.

@@ -1,10 +1,4 @@
-import {
-  type UndefinedEffect,
-  unknownFilter,
-  unknownFunction,
-  unknownTest,
-  unknownVariable,
-} from '../../../diagnostics/catalogue/template.ts';
+import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
 import { FILTERS, FUNCTIONS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments.ts';
@@ -17,7 +11,7 @@ export function unknownFilterRule(filter: FilterCall, context: RuleContext): voi
   // A missing name is a syntax error, which has its own diagnostic.
   if (name === '') return;
   if (!isFilterName(name)) {
-    context.report(unknownFilter(context.span(filter), name, Object.keys(FILTERS)));
+    context.report('template/unknown-filter', filter, { name, names: Object.keys(FILTERS) });
     return;
   }
   if (isPrintfFormat(filter, context)) return;
@@ -25,7 +19,7 @@ export function unknownFilterRule(filter: FilterCall, context: RuleContext): voi
   reportArguments({ what: `filter "${name}"`, parameters, ...filter }, context);
   const [inner] = filter.args.positional;
   if (name === 'map' && inner?.kind === 'string' && !isFilterName(inner.value)) {
-    context.report(unknownFilter(context.span(inner), inner.value, Object.keys(FILTERS)));
+    context.report('template/unknown-filter', inner, { name: inner.value, names: Object.keys(FILTERS) });
   }
 }
 
@@ -43,7 +37,7 @@ export function unknownTestRule(expression: Expression, context: RuleContext): v
   else {
     const testNull = expression.negated ? presenceTest : absenceTest;
     const help = NULL.test(name) ? testNull(nameOf(expression.input)) : undefined;
-    context.report(unknownTest(context.span(expression), { name, names: Object.keys(TESTS), help }));
+    context.report('template/unknown-test', expression, { name, names: Object.keys(TESTS), help });
   }
 }
 
@@ -53,7 +47,7 @@ export function unknownVariableRule(expression: Expression, context: RuleContext
     const { callee } = expression;
     if (context.valueOf(callee).kind !== 'missing') return;
     const names = [...Object.keys(FUNCTIONS), ...context.definitions.templateStrings.keys()];
-    context.report(unknownFunction(context.span(callee), callee.name, names));
+    context.report('template/unknown-function', callee, { name: callee.name, names });
   } else if (expression.kind === 'name' && context.valueOf(expression).kind === 'missing') {
     reportVariable(expression, expression.name, context);
   }
@@ -63,7 +57,7 @@ function reportVariable(expression: Expression, name: string, context: RuleConte
   const effect = undefinedEffect(expression, context.place());
   const help = NULL.test(name) ? nullHelp(expression, effect, context) : roleHelp(name, context);
   const names = context.visibleNames();
-  context.report(unknownVariable(context.span(expression), { name, names, effect, help }));
+  context.report('template/unknown-variable', expression, { name, names, effect, help });
 }
 
 /** `_.role(user)`, without quotes. */

@@ -1,4 +1,4 @@
-import { notUnpackable } from '../../../diagnostics/catalogue/template.ts';
+import { CALLS_FAIL } from '../../../diagnostics/catalogue/template.ts';
 import type { AssignmentTarget, Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { alternatives, type StaticValue, type RuleContext } from '../templates/template-rule.ts';
@@ -17,7 +17,10 @@ export function unpackingRule({ target, value, source }: Assignment, context: Ru
   if (types.length === 0 || !types.every(({ kind }) => SCALARS.has(kind))) return;
   const of = context.valueOf(source);
   const isMap = of.kind === 'typed' && alternatives(of.type, context.definitions).every(({ kind }) => kind === 'map');
-  context.report(notUnpackable(context.span(source), isMap));
+  context.report('template/wrong-value', source, {
+    message: `${isMap ? 'A loop over a map visits its keys, and a key' : 'A string, number, bool or enum value'} cannot be unpacked into several names: ${CALLS_FAIL}.`,
+    help: isMap ? 'Add `|items` to loop over the keys with their values.' : 'Write one name instead of several.',
+  });
 }
 
 const SCALARS: ReadonlySet<Type['kind']> = new Set(['string', 'int', 'float', 'bool', 'literal', 'enum']);

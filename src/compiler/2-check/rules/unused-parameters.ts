@@ -1,4 +1,4 @@
-import { unusedParameter } from '../../../diagnostics/catalogue/template.ts';
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Template } from '../../../schema/template.ts';
 import { plainTextUse, reachedNames } from '../templates/reached-names.ts';
@@ -11,7 +11,10 @@ export function unusedParameters(template: Template, scope: TemplateScope): read
     .filter(({ name }) => !read.has(name))
     .map(({ name }) => {
       const span = scope.parameterSpans?.get(name) ?? scope.declaration;
-      return unusedParameter(span, name, plainTextUse(template, otherUse(name)));
+      return templateDiagnostic('template/unused-parameter', span, {
+        name,
+        mistaken: plainTextUse(template, otherUse(name)),
+      });
     });
 }
 

@@ -1,9 +1,8 @@
 import type { DefinitionIndex, TemplateStringType, ParameterType } from '../../../schema/program.ts';
 import type { Macro, Expression } from '../../../schema/template.ts';
 import type { EnumType, Type } from '../../../schema/type.ts';
-import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
+import type { UndefinedEffect, templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 
 /** The known properties of a value before the template runs. */
 export type StaticValue =
@@ -100,6 +99,10 @@ export function staticAttribute(value: StaticValue, name: string, definitions: D
 /** A rule for expressions in templates and constraints. It sees each expression after its operands. */
 export type TemplateRule = (expression: Expression, context: RuleContext) => void;
 
+type Problem = Parameters<typeof templateDiagnostic>;
+/** The code of a problem, its place, and what its message quotes. */
+export type ReportParameters = [code: Problem[0], at: Pick<Expression, 'start' | 'end'>, params: Problem[2]];
+
 export interface RuleContext {
   readonly definitions: DefinitionIndex;
   /** All names in scope, for suggestions. */
@@ -108,8 +111,7 @@ export interface RuleContext {
   valueOf(expression: Expression): StaticValue;
   /** Returns the place of the expression that the rule sees. */
   place(): ExpressionPlace;
-  span(located: { readonly start: number; readonly end: number }): Span;
-  report(diagnostic: Diagnostic): void;
+  report(...report: ReportParameters): void;
 }
 
 /** The names in the scope of a template, and the fallback position of its diagnostics. */
@@ -122,15 +124,6 @@ export interface TemplateScope {
   readonly declaration: Span;
   /** The declaration of each parameter; `declaration` is the fallback. */
   readonly parameterSpans?: ReadonlyMap<string, Span>;
-}
-
-/** The scope of a constraint. */
-export interface ConstraintScope {
-  readonly definitions: DefinitionIndex;
-  /** The file of the expression. */
-  readonly file: string;
-  /** The type of `this`. */
-  readonly subject: Type;
 }
 
 /** The place of an expression in its template. */

@@ -1,5 +1,5 @@
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import type { Span } from '../../../diagnostics/span.ts';
 import type { DefinitionIndex } from '../../../schema/program.ts';
 import { isFunctionName } from '../../../schema/template-vocabulary.ts';
 import type {
@@ -18,6 +18,7 @@ import {
   MISSING,
   type StaticValue,
   typed,
+  type ReportParameters,
   type RuleContext,
   type TemplateRule,
   type ExpressionPlace,
@@ -62,12 +63,8 @@ export class TemplateWalker implements RuleContext {
     return { ancestors: this.#open, isPrinted: this.#isPrinted };
   }
 
-  span({ start, end }: { readonly start: number; readonly end: number }): Span {
-    return { file: this.#file, start, end };
-  }
-
-  report(diagnostic: Diagnostic): void {
-    this.diagnostics.push(diagnostic);
+  report(...[code, { start, end }, params]: ReportParameters): void {
+    this.diagnostics.push(templateDiagnostic(code, { file: this.#file, start, end }, params));
   }
 
   *visibleNames(): Iterable<string> {

@@ -20,11 +20,8 @@ import {
   errorResponse,
   errorResponseComponents,
   headerComponents,
-  plainHeaders,
-  callHeaders,
+  SUCCESS_HEADERS,
   errorResponses,
-  parseHeaders,
-  streamHeaders,
   type ErrorOptions,
 } from './responses.ts';
 import type { ClassType, Type } from '../../../schema/type.ts';
@@ -133,11 +130,11 @@ function serverPaths(operationIds: NameAllocator, apiKey: boolean): readonly Ent
 }
 
 function json(description: string, schema: JsonObject): JsonObject {
-  return { description, headers: plainHeaders(), content: { 'application/json': { schema } } };
+  return { description, headers: SUCCESS_HEADERS.other, content: { 'application/json': { schema } } };
 }
 
 function plainText(description: string): JsonObject {
-  return { description, headers: plainHeaders(), content: { 'text/plain': { schema: { type: 'string' } } } };
+  return { description, headers: SUCCESS_HEADERS.other, content: { 'text/plain': { schema: { type: 'string' } } } };
 }
 
 const STREAM_TEXT =
@@ -180,7 +177,7 @@ function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths {
     summary: summaryOf(fn) ?? `Call ${fn.name}`,
     ...documented(fn.documentation),
     parameters: [IDEMPOTENCY_KEY],
-    response: success(CALL_TEXT, callHeaders(), 'application/json', result),
+    response: success(CALL_TEXT, SUCCESS_HEADERS.call, 'application/json', result),
   };
   const stream = {
     operationId: parts.operationIds.allocate(`stream${fn.name}`),
@@ -189,7 +186,7 @@ function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths {
     parameters: [IDEMPOTENCY_KEY],
     response: success(
       'Partial results, then the final one.',
-      streamHeaders(),
+      SUCCESS_HEADERS.stream,
       'text/event-stream',
       schemaRef(eventName),
     ),
@@ -223,14 +220,14 @@ function betaPaths(
   const render = {
     operationId: parts.operationIds.allocate(`render${fn.name}`),
     summary: `Messages that ${fn.name} would send`,
-    response: success('The messages.', plainHeaders(), 'application/json', RENDERED),
+    response: success('The messages.', SUCCESS_HEADERS.other, 'application/json', RENDERED),
   };
   const parse = {
     operationId: parts.operationIds.allocate(`parse${fn.name}`),
     summary: `Value that ${fn.name} would return for a reply`,
     response: success(
       'The value; in a member `value` if the request includes more.',
-      parseHeaders(),
+      SUCCESS_HEADERS.parse,
       'application/json',
       anyOf([call.result, reported]),
     ),

@@ -15,7 +15,15 @@ import { ViolationList, type Violation } from '../schema/violation.ts';
 import { parse, parseTypes } from './1-parse/parse.ts';
 import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
-import { extendTypes, innerTypes, referencedNames, typeSites, attributeSites } from './2-check/scope.ts';
+import {
+  extendTypes,
+  innerTypes,
+  referencedNames,
+  typeSites,
+  attributeSites,
+  DefinitionScope,
+  KIND_WORDS,
+} from './2-check/scope.ts';
 import { isConstraint, eachDuplicate, hasAttribute } from './2-check/node-values.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { writeSnippet, type Snippet } from './json-schema/snippet.ts';
@@ -88,12 +96,14 @@ class BaseTypes {
   readonly declared: ReadonlyMap<string, DeclarationNode>;
   /** The classes, enums and aliases, and the signatures of functions. */
   readonly documents: readonly DocumentNode[];
+  readonly scope: DefinitionScope;
   #writtenSizes: WrittenSizes | undefined;
 
   constructor(files: readonly SourceFile[]) {
     const documents = files.map((file) => parse(file).document);
-    const named = documents.flatMap(({ declarations }) =>
-      declarations.filter(({ kind }) => kind !== 'test' && kind !== 'generator' && kind !== 'retry_policy'),
+    this.scope = new DefinitionScope(documents);
+    const named = this.scope.declarations.filter(
+      ({ kind }) => kind !== 'test' && kind !== 'generator' && kind !== 'retry_policy',
     );
     this.declared = new Map(named.toReversed().map((node) => [node.name.text, node]));
     this.documents = documents.map((document) => ({
@@ -199,22 +209,16 @@ class SnippetCompiler {
   /** The program already has the definitions that the snippet extends, or refers to. */
   #additions({ classes, enums, aliases }: Definitions, names: ReadonlySet<string>): TypeExtension {
     const isAdded = ({ name }: { readonly name: string }): boolean => names.has(name);
-    const defined = <T extends DeclarationNode['kind']>(
-      name: string,
-      kind: T,
-    ): Extract<DeclarationNode, { readonly kind: T }> | undefined => {
-      const node = this.#base.declared.get(name);
-      return node?.kind === kind ? (node as Extract<DeclarationNode, { readonly kind: T }>) : undefined;
-    };
+    const { scope } = this.#base;
     return {
       classes: classes.filter(isAdded).map((type) => {
-        const node = defined(type.name, 'class');
+        const node = scope.classes.get(type.name);
         if (node === undefined) return type;
         const constraints = type.constraints.slice(constraintCount(node.attributes));
         return { ...type, fields: type.fields.slice(node.fields.length), constraints };
       }),
       enums: enums.filter(isAdded).map((type) => {
-        const node = defined(type.name, 'enum');
+        const node = scope.enums.get(type.name);
         if (node === undefined) return type;
         const constraints = (type.constraints ?? []).slice(constraintCount(node.attributes));
         return { ...type, values: type.values.slice(node.values.length), constraints };
@@ -330,10 +334,8 @@ function clash({ kind, name }: DeclarationNode, declared: ReadonlyMap<string, De
   if (other === undefined) return undefined;
   const isDynamic = (other.kind === 'class' || other.kind === 'enum') && hasAttribute(other.attributes, 'dynamic');
   const advice = isDynamic && other.kind === kind ? `To extend it, write "dynamic ${kind}".` : 'Choose another name.';
-  return `The definitions already have a ${WORDS[other.kind] ?? other.kind} "${name.text}". ${advice}`;
+  return `The definitions already have a ${KIND_WORDS[other.kind].replace(/^an? /u, '')} "${name.text}". ${advice}`;
 }
-
-const WORDS: Partial<Record<DeclarationNode['kind'], string>> = { alias: 'type', workflow: 'function' };
 
 /** Returns the documents with only the definitions that these names reach: a large project has thousands of others. */
 function reachableDeclarations(documents: readonly DocumentNode[], names: readonly string[]): readonly DocumentNode[] {

@@ -285,9 +285,7 @@ abstract class FunctionGrammar extends BlockGrammar {
       {
         GATE: () => this.#isModelFunction(),
         ALT: () => {
-          this.CONSUME(t.LeftBrace);
-          const entries = this.SUBRULE(this.entries);
-          this.CONSUME(t.RightBrace);
+          const entries = this.SUBRULE(this.braced);
           return name && { kind: 'function', name, parameters, ...returns, entries, ...this.declared(word) };
         },
       },
@@ -550,17 +548,12 @@ export class DefinitionGrammar extends FunctionGrammar {
       this.CONSUME(t.Identifier);
       this.CONSUME(t.Greater);
     });
-    const name = this.SUBRULE(this.name, { ARGS: ['client'] });
-    const entries = this.SUBRULE(this.block, { ARGS: ['client', name] });
-    return name && { kind: 'client', name, entries, ...this.declared(word) };
+    return this.#entriesOf('client', word);
   });
 
-  readonly retryPolicy = this.RULE('retryPolicy', (): DeclarationNode | undefined => {
-    const word = this.take(t.RetryPolicy);
-    const name = this.SUBRULE(this.name, { ARGS: ['retry_policy'] });
-    const entries = this.SUBRULE(this.block, { ARGS: ['retry_policy', name] });
-    return name && { kind: 'retry_policy', name, entries, ...this.declared(word) };
-  });
+  readonly retryPolicy = this.RULE('retryPolicy', (): DeclarationNode | undefined =>
+    this.#entriesOf('retry_policy', this.take(t.RetryPolicy)),
+  );
 
   readonly generator = this.RULE('generator', (): DeclarationNode | undefined => {
     const word = this.take(t.Generator);
@@ -572,14 +565,7 @@ export class DefinitionGrammar extends FunctionGrammar {
   /** The block of a client, retry policy or generator. */
   protected readonly block = this.RULE('block', (what: string, name: NameNode | undefined): readonly EntryNode[] =>
     this.OR<readonly EntryNode[]>([
-      {
-        ALT: () => {
-          this.CONSUME(t.LeftBrace);
-          const entries = this.SUBRULE(this.entries);
-          this.CONSUME(t.RightBrace);
-          return entries;
-        },
-      },
+      { ALT: () => this.SUBRULE(this.braced) },
       { ALT: () => this.missingBlock(what, name) },
     ]),
   );
@@ -688,6 +674,13 @@ export class DefinitionGrammar extends FunctionGrammar {
   parseTypes(file: string, tokens: t.DefinitionToken[], brackets: readonly Diagnostic[]): readonly DeclarationNode[] {
     this.begin(file, tokens, brackets);
     return this.types() ?? [];
+  }
+
+  /** Reads the name and the block after the first word of a client or retry policy. Part of the calling rule. */
+  #entriesOf(kind: 'client' | 'retry_policy', word: t.DefinitionToken): DeclarationNode | undefined {
+    const name = this.SUBRULE(this.name, { ARGS: [kind] });
+    const entries = this.SUBRULE(this.block, { ARGS: [kind, name] });
+    return name && { kind, name, entries, ...this.declared(word) };
   }
 
   /** Adds the definition that a rule reads. If the rule fails, skips to the next definition. */

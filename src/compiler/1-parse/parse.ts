@@ -1,9 +1,8 @@
 import type { TokenType, IRecognitionException } from 'chevrotain';
 import * as t from './tokens.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { SourceFile } from '../../diagnostics/source-file.ts';
+import { type SourceFile, countUpTo } from '../../diagnostics/source-file.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
-import { countUpTo } from '../../base/count-up-to.ts';
 import type { DocumentNode, DeclarationNode } from './syntax-nodes.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
 import { laterLanguage, withLanguageNote } from './other-languages.ts';

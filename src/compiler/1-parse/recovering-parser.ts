@@ -1,3 +1,4 @@
+import { countUpTo } from '../../diagnostics/source-file.ts';
 import {
   EmbeddedActionsParser,
   isRecognitionException,
@@ -6,7 +7,6 @@ import {
   type IParserErrorMessageProvider,
   type TokenType,
 } from 'chevrotain';
-import { countUpTo } from '../../base/count-up-to.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Span } from '../../diagnostics/span.ts';

@@ -111,8 +111,8 @@ export function quoteToken({ image }: Pick<IToken, 'image'>): string {
 }
 
 /** True for a keyword that can begin a definition. */
-export function isDeclarationWord(token: IToken): boolean {
-  return tokenMatcher(token, DeclarationWord);
+export function isDeclarationWord(word: IToken): boolean {
+  return tokenMatcher(word, DeclarationWord);
 }
 
 export function isTrivia(type: TokenType): boolean {

@@ -43,12 +43,19 @@ abstract class ValueGrammar extends ReportingParser {
   });
 
   protected readonly map = this.RULE('map', (): ValueNode => {
-    const open = this.take(t.LeftBrace);
-    const entries = this.SUBRULE(this.entries);
-    this.CONSUME(t.RightBrace);
+    const open = this.peek();
+    const entries = this.SUBRULE(this.braced);
     const span = this.spanFrom(open);
     const broken = this.ACTION(() => this.brokenBetween(span));
     return { kind: 'map', entries, span, ...(broken && { broken }) };
+  });
+
+  /** The entries of a map, or of a block of keys and values, with its braces. */
+  protected readonly braced = this.RULE('braced', (): readonly EntryNode[] => {
+    this.CONSUME(t.LeftBrace);
+    const entries = this.SUBRULE(this.entries);
+    this.CONSUME(t.RightBrace);
+    return entries;
   });
 
   /** The content of a map, or of a block of keys and values. */

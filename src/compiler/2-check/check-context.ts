@@ -1,3 +1,4 @@
+import { countUpTo } from '../../diagnostics/source-file.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { checkDiagnostic } from '../../diagnostics/catalogue/check.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
@@ -22,7 +23,6 @@ import {
   type TypeSite,
 } from './scope.ts';
 import { dependenciesFirst, stronglyConnected } from '../../base/strongly-connected.ts';
-import { countUpTo } from '../../base/count-up-to.ts';
 import type { Constraint } from '../../schema/constraint.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import { dedent, dedentTemplateString, type TemplateSource } from '../1-parse/dedent.ts';
@@ -104,7 +104,7 @@ export class CheckContext {
 export type Rule = (context: CheckContext) => void;
 
 /** The references between aliases, in particular those that form cycles. */
-class AliasGraph {
+export class AliasGraph {
   /** Aliases that refer to themselves. They stay in the program; their targets replace all others. */
   readonly recursive: ReadonlySet<string>;
   /** Groups of aliases that refer to each other without a list or map in between, which no value can satisfy. */
@@ -112,7 +112,10 @@ class AliasGraph {
   /** All aliases, each after the aliases that it uses. */
   readonly usedFirst: readonly string[];
 
+  readonly #scope: DefinitionScope;
+
   constructor(scope: DefinitionScope) {
+    this.#scope = scope;
     const names = [...scope.aliases.keys()];
     const edges = (through: boolean) => (name: string) => {
       const alias = scope.aliases.get(name);
@@ -123,6 +126,12 @@ class AliasGraph {
     this.endless = stronglyConnected(names, edges(false)).map((group) =>
       group.flatMap((name) => scope.aliases.get(name) ?? []),
     );
+  }
+
+  /** Returns the alias that a type names, unless it is recursive. */
+  named(type: TypeNode): AliasNode | undefined {
+    const name = type.kind === 'name' ? type.name : undefined;
+    return name === undefined || this.recursive.has(name) ? undefined : this.#scope.aliases.get(name);
   }
 }
 

@@ -19,18 +19,10 @@ import type { Span } from '../../diagnostics/span.ts';
 import type { Expression, Template } from '../../schema/template.ts';
 import type { Type } from '../../schema/type.ts';
 import { entryValue } from './node-values.ts';
-import {
-  CONTEXT,
-  typed,
-  type StaticValue,
-  ANY,
-  object,
-  type TemplateRule,
-  type TemplateScope,
-} from './templates/template-rule.ts';
-import { TemplateWalker } from './templates/template-walker.ts';
+import { CONTEXT, typed, type StaticValue, ANY, object, type TemplateScope } from './templates/static-value.ts';
+import { TemplateWalker, type TemplateRule } from './templates/template-walker.ts';
 
-interface Checked {
+export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
   /** Valid only if no diagnostic is an error; absent if a type is too large to build. */
   readonly definitions?: Definitions;
@@ -50,7 +42,7 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   const clientsOf = new Map(definitions.functions.map((fn) => [fn.name, structuredClients(fn, index)]));
   checkTemplates(context, definitions, { index, clientsOf });
   for (const rule of RULES.clients) rule(context, index, clientsOf);
-  checkTestConditions(context, definitions, built);
+  checkTestConditions(context, index, built);
   const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
   return { definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
 }
@@ -168,8 +160,7 @@ function checkCondition(
  * Applies the rules for expressions to the conditions of every test, for each of its functions. A test that extends types
  * can name fields that the definitions do not have.
  */
-function checkTestConditions(context: CheckContext, definitions: Definitions, tests: readonly TestType[]): void {
-  const index = indexDefinitions(definitions);
+function checkTestConditions(context: CheckContext, index: DefinitionIndex, tests: readonly TestType[]): void {
   const found: Diagnostic[] = [];
   for (const test of tests.filter(({ buildsTypes }) => !buildsTypes)) {
     for (const name of test.functions) {

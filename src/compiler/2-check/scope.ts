@@ -13,6 +13,20 @@ import type { Span } from '../../diagnostics/span.ts';
 type Kind = DeclarationNode['kind'];
 type NodeOfKind<K extends Kind> = Extract<DeclarationNode, { readonly kind: K }>;
 
+/** The kinds of definitions in messages. */
+export const KIND_WORDS: Readonly<Record<Kind, string>> = {
+  class: 'a class',
+  enum: 'an enum',
+  alias: 'a type',
+  function: 'a function',
+  workflow: 'a function',
+  template_string: 'a template_string',
+  client: 'a client',
+  retry_policy: 'a retry policy',
+  generator: 'a generator',
+  test: 'a test',
+};
+
 /** All declarations of the files, by kind and name. If a name is declared twice, the first declaration applies. */
 export class DefinitionScope {
   readonly classes: ReadonlyMap<string, NodeOfKind<'class'>>;

@@ -23,7 +23,7 @@ const REFERENCE = /^#\/(?:\$defs|definitions|components\/schemas)\/([^/]+)$/u;
 
 /** The names of JSON Schemas, and the names that their types get. */
 class SchemaNames {
-  readonly #kindOf: KindOf;
+  readonly kindOf: KindOf;
   readonly #schemas = new Map<string, NamedSchema>();
   readonly #types = new Map<string, string>();
   readonly #taken = new Set<string>();
@@ -31,7 +31,7 @@ class SchemaNames {
   readonly #ids = new Map<string, string>();
 
   constructor(schemas: Readonly<Record<string, unknown>>, root: ValuePath, kindOf: KindOf) {
-    this.#kindOf = kindOf;
+    this.kindOf = kindOf;
     const all: (readonly [string, NamedSchema])[] = [];
     for (const [name, schema] of Object.entries(schemas)) {
       if (!isJsonObject(schema)) continue;
@@ -51,7 +51,7 @@ class SchemaNames {
 
   /** The name of the type for a definition in a schema: generators also write names that no type can have. */
   typeOf(name: string): string {
-    if (/^[A-Z]\w*$/u.test(name) || this.#kindOf(name) !== undefined) return name;
+    if (/^[A-Z]\w*$/u.test(name) || this.kindOf(name) !== undefined) return name;
     const known = this.#types.get(name);
     if (known !== undefined) return known;
     const plain = name.replaceAll(/\W/gu, '_').replace(/^[\d_]+/u, '');
@@ -63,7 +63,7 @@ class SchemaNames {
   /** Returns a name that no definition has, and keeps it from others. */
   take(wanted: string): string {
     let name = wanted;
-    for (let number = 2; this.#taken.has(name) || this.#kindOf(name) !== undefined; number += 1) {
+    for (let number = 2; this.#taken.has(name) || this.kindOf(name) !== undefined; number += 1) {
       name = `${wanted}_${number}`;
     }
     this.#taken.add(name);
@@ -159,19 +159,16 @@ const SCALARS: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** Returns the keywords of a schema that are not in `allowed` and constrain its values. */
-function keywordFaults(
-  schema: Schema,
-  allowed: readonly string[],
-): ReadonlyArray<{ readonly key: string; readonly message: string }> {
-  return Object.keys(schema)
-    .filter((key) => !allowed.includes(key) && !isAnnotation(key))
-    .map((key) => {
-      if (OF_ROOT.has(key)) return { key, message: 'is allowed only at the top of a schema' };
-      const near = didYouMean(key, allowed);
-      const advice = near === '' ? 'Remove it' : near;
-      return { key, message: `is not supported here; allowed: ${allowed.join(', ')}. ${advice}` };
-    });
+/** Reports the keywords of a schema that are not in `allowed` and constrain its values. */
+function checkKeywords(schema: Schema, allowed: readonly string[], path: ValuePath, faults: ViolationList): void {
+  for (const key of Object.keys(schema)) {
+    if (allowed.includes(key) || isAnnotation(key)) continue;
+    const advice = didYouMean(key, allowed) || 'Remove it';
+    const message = OF_ROOT.has(key)
+      ? 'is allowed only at the top of a schema'
+      : `is not supported here; allowed: ${allowed.join(', ')}. ${advice}`;
+    faults.add({ path: pathText(pathStep(path, key)), message });
+  }
 }
 
 /** Extensions of OpenAPI begin with `x-`. */
@@ -215,7 +212,7 @@ export function writeSnippet(schemas: unknown, kindOf: KindOf, faults: Violation
     faults.add({ path: pathText(root), message: 'has to be an object that maps names of types to JSON Schemas' });
     return { text: '' };
   }
-  const writer = new SnippetWriter(new SchemaNames(schemas, root, kindOf), kindOf, faults);
+  const writer = new SnippetWriter(new SchemaNames(schemas, root, kindOf), faults);
   for (const [name, schema] of Object.entries(schemas))
     writer.definition(name, schema, { path: pathStep(root, name), owner: name });
   return { text: writer.lines.join('\n'), paths: writer.paths };
@@ -241,16 +238,14 @@ class SnippetWriter {
   readonly lines: string[] = [];
   readonly paths: string[] = [];
   readonly #names: SchemaNames;
-  readonly #kindOf: KindOf;
   readonly #faults: ViolationList;
   /** Of all classes together. */
   readonly #budget = { properties: MAX_PROPERTIES };
   /** The schema of each name, as canonical JSON. */
   readonly #known = new Map<string, string>();
 
-  constructor(names: SchemaNames, kindOf: KindOf, faults: ViolationList) {
+  constructor(names: SchemaNames, faults: ViolationList) {
     this.#names = names;
-    this.#kindOf = kindOf;
     this.#faults = faults;
   }
 
@@ -267,7 +262,7 @@ class SnippetWriter {
     this.#inner(schema, path, owner);
     const rest = withoutDefinitions(schema);
     const place = { path, owner, name };
-    const kind = this.#kindOf(name);
+    const kind = this.#names.kindOf(name);
     if (kind === 'enum') this.#enum(rest, place);
     else if (kind === 'class' || isClass(rest)) this.#class(rest, place, kind === 'class');
     else {
@@ -507,7 +502,7 @@ class SnippetWriter {
   }
 
   #checkKeywords(schema: Schema, allowed: readonly string[], path: ValuePath): void {
-    for (const { key, message } of keywordFaults(schema, allowed)) this.#fault(pathStep(path, key), message);
+    checkKeywords(schema, allowed, path, this.#faults);
   }
 
   #unreadable(path: ValuePath | undefined, message: string): WrittenType {
@@ -596,8 +591,7 @@ class MemberReader {
     if (schema['type'] !== undefined && schema['type'] !== 'object') {
       return this.#fault(pathStep(path, 'type'), 'has to be "object", because it describes a class');
     }
-    for (const { key, message } of keywordFaults(withoutDefinitions(schema), KEYWORDS))
-      this.#fault(pathStep(path, key), message);
+    checkKeywords(withoutDefinitions(schema), KEYWORDS, path, this.#faults);
     if (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false) {
       this.#fault(
         pathStep(path, 'additionalProperties'),
@@ -619,7 +613,7 @@ class MemberReader {
   }
 
   #readReferred(schema: Schema, path: ValuePath, owner: string): void {
-    for (const { key, message } of keywordFaults(schema, ['$ref'])) this.#fault(pathStep(path, key), message);
+    checkKeywords(schema, ['$ref'], path, this.#faults);
     const named = this.#names.schemaOf(schema['$ref'], owner);
     if (named === undefined) {
       this.#fault(

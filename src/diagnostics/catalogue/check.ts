@@ -1,8 +1,5 @@
-import { error, factoryOf, warning } from './entry.ts';
+import { error, factoryOf, warning, type Named } from './entry.ts';
 
-interface Named {
-  readonly name: string;
-}
 interface Suggested extends Named {
   readonly suggestion: string;
 }
@@ -20,6 +17,8 @@ interface VersionMismatch {
 interface Expected extends Named {
   readonly expected: string;
 }
+
+const suggestion = (p: Suggested): string => p.suggestion;
 
 /** Problems with names and types. */
 const NAMES_AND_TYPES = {
@@ -74,10 +73,7 @@ const NAMES_AND_TYPES = {
     (p) => `The parameter "${p.name}" hides the built-in "${p.name}" in the prompt.`,
     'Rename the parameter.',
   ),
-  'check/unknown-type': error<Suggested>(
-    (p) => `There is no type "${p.name}".`,
-    (p) => p.suggestion,
-  ),
+  'check/unknown-type': error<Suggested>((p) => `There is no type "${p.name}".`, suggestion),
   'check/not-a-type': error<Named & { readonly what: string }>(
     (p) => `"${p.name}" is a ${p.what}, not a type.`,
     'Use a class, an enum, a type alias or a built-in type.',
@@ -117,10 +113,7 @@ const NAMES_AND_TYPES = {
 
 /** Problems with attributes. */
 const ATTRIBUTES = {
-  'check/unknown-attribute': error<Suggested>(
-    (p) => `There is no attribute "${p.name}".`,
-    (p) => p.suggestion,
-  ),
+  'check/unknown-attribute': error<Suggested>((p) => `There is no attribute "${p.name}".`, suggestion),
   'check/attribute-level': error<Named & { readonly better: string; readonly place: string }>(
     (p) => `"${p.name}" cannot be used on ${p.place}.`,
     (p) => p.better,
@@ -169,7 +162,7 @@ const ATTRIBUTES = {
 const BLOCKS = {
   'check/unknown-key': error<Suggested & { readonly owner: string }>(
     (p) => `A ${p.owner} has no key "${p.name}".`,
-    (p) => p.suggestion,
+    suggestion,
   ),
   'check/legacy-function-key': error<Named>(
     (p) => `"${p.name}" in the block of a function is an older form of the language.`,
@@ -207,10 +200,7 @@ const BLOCKS = {
     (p) => `The ${p.owner} names no model.`,
     'Most services refuse a request without one: add `model "…"` to its options.',
   ),
-  'check/unknown-retry-policy': error<Suggested>(
-    (p) => `There is no retry policy "${p.name}".`,
-    (p) => p.suggestion,
-  ),
+  'check/unknown-retry-policy': error<Suggested>((p) => `There is no retry policy "${p.name}".`, suggestion),
   'check/missing-option': error<InBlock & { readonly why: string }>(
     (p) => `The ${p.owner} has no option ${p.name}, ${p.why}.`,
   ),
@@ -225,7 +215,7 @@ const BLOCKS = {
   ),
   'check/unknown-option': error<Suggested & { readonly owner: string }>(
     (p) => `${p.owner} has no setting "${p.name}".`,
-    (p) => p.suggestion,
+    suggestion,
   ),
   'check/unused-option': warning<Suggested & { readonly owner: string }>(
     (p) => `The option "${p.name}" has no effect on ${p.owner}.`,
@@ -272,10 +262,7 @@ const BLOCKS = {
   'check/many-retries': warning<{ readonly count: number }>(
     (p) => `${p.count} retries of one call are rarely intended.`,
   ),
-  'check/unknown-output-type': warning<Suggested>(
-    (p) => `There is no output type "${p.name}".`,
-    (p) => p.suggestion,
-  ),
+  'check/unknown-output-type': warning<Suggested>((p) => `There is no output type "${p.name}".`, suggestion),
   'check/generator-version': warning<Named>(
     (p) => `"${p.name}" is not a version.`,
     'Write three numbers, such as "0.1.0".',
@@ -290,17 +277,14 @@ const BLOCKS = {
         ? 'Later versions are a different language. If these definitions are in the language of version 0, pass --no-version-check.'
         : `The major and minor versions must match: write "${p.own}" here, install the other version, or pass --no-version-check.`,
   ),
-  'check/unknown-tested-function': warning<Suggested>(
-    (p) => `There is no function "${p.name}" to test.`,
-    (p) => p.suggestion,
-  ),
+  'check/unknown-tested-function': warning<Suggested>((p) => `There is no function "${p.name}" to test.`, suggestion),
   'check/no-tested-function': warning<Named>(
     (p) => `The test "${p.name}" names no function.`,
     'Add `functions [Name]`.',
   ),
   'check/unknown-test-argument': warning<Suggested & { readonly owner: string }>(
     (p) => `The ${p.owner} has no parameter "${p.name}".`,
-    (p) => p.suggestion,
+    suggestion,
   ),
   'check/test-argument-type': warning<InBlock & { readonly expected: string }>(
     (p) => `This value for "${p.name}" does not match the ${p.owner}, which takes ${p.expected} here.`,

@@ -1,6 +1,15 @@
 import type { Diagnostic, RelatedSpan, Severity } from '../diagnostic.ts';
 import type { Span } from '../span.ts';
 
+export interface Named {
+  readonly name: string;
+}
+
+/** A part of the file. */
+export interface Text {
+  readonly text: string;
+}
+
 /** A text, or its wording for the parts of the file that it quotes. */
 type Wording<P> = string | ((params: P) => string);
 

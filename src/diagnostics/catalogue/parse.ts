@@ -1,16 +1,10 @@
-import { error, factoryOf, warning } from './entry.ts';
+import { error, factoryOf, warning, type Named, type Text } from './entry.ts';
 
 interface Found {
   readonly expected: string;
   readonly found: string;
   /** How to correct it, if that is known. */
   readonly advice?: string;
-}
-interface Text {
-  readonly text: string;
-}
-interface Named {
-  readonly name: string;
 }
 
 /** Every problem with the syntax of a definition file. */

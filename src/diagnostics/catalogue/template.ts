@@ -1,12 +1,6 @@
 import { didYouMean } from '../../base/suggestion.ts';
-import { error, factoryOf, warning } from './entry.ts';
+import { error, factoryOf, warning, type Named, type Text } from './entry.ts';
 
-interface Named {
-  readonly name: string;
-}
-interface Text {
-  readonly text: string;
-}
 interface Unknown extends Named {
   /** The names to suggest. */
   readonly names: Iterable<string>;

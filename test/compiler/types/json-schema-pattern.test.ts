@@ -29,7 +29,20 @@ const TEXTS = [
   ...`a A ab abc aab b 1 12 123-456 ٣ é a-b a.b a..b .a {{ }} {2} " ' / https://x #" "# %} {% [ ] ^ $ | && a&b ~ - _ 😀 日本 K`.split(
     ' ',
   ),
-  ...['', 'e\u0301', '\u00a0', '\ufeff', ' ', '\n', '\r', 'a\nb', 'a\u2028b', '\\', '\u{1d7ce}', '\0', '\b', '\u212a'],
+  '',
+  'e\u0301',
+  '\u00a0',
+  '\ufeff',
+  ' ',
+  '\n',
+  '\r',
+  'a\nb',
+  'a\u2028b',
+  '\\',
+  '\u{1d7ce}',
+  '\0',
+  '\b',
+  '\u212a',
 ];
 
 const PATTERNS = String.raw`

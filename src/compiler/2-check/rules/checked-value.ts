@@ -1,14 +1,15 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import type { DefinitionIndex } from '../../../schema/program.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { alternatives, type RuleContext } from '../templates/template-rule.ts';
+import { alternatives } from '../templates/static-value.ts';
 
 /**
  * In the result of a call, a value with checks is an object with `value` and `checks`. The conditions of a test see the value
  * alone, so these members do not exist there.
  */
-export function checkedValueRule(expression: Expression, context: RuleContext): void {
+export function checkedValueRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'attribute' || (expression.name !== 'value' && expression.name !== 'checks')) return;
   const { name } = expression;
   const value = context.valueOf(expression.object);

@@ -1,6 +1,6 @@
 import type { AliasNode, AttributeNode, TypeNode, DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import { isConstraint } from '../node-values.ts';
-import { expressionOf, labelOf, type CheckContext, type Rule } from '../check-context.ts';
+import { type AliasGraph, expressionOf, labelOf, type CheckContext, type Rule } from '../check-context.ts';
 import { walkType, type DefinitionScope, typeSites, typesIn } from '../scope.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 
@@ -56,13 +56,11 @@ function inheritedChecks({ scope, aliases }: CheckContext, type: TypeNode): read
   const found: AttributeNode[] = [];
   for (let next: TypeNode | undefined = type; next !== undefined;) {
     if (next !== type) found.push(...next.attributes);
-    const name: string | undefined = next.kind === 'name' ? next.name : undefined;
-    const inner: TypeNode | undefined = next.kind === 'optional' ? next.type : undefined;
-    const alias: AliasNode | undefined =
-      name === undefined || aliases.recursive.has(name) ? undefined : scope.aliases.get(name);
-    const block = alias ?? scope.classes.get(name ?? '') ?? scope.enums.get(name ?? '');
+    const name: string = next.kind === 'name' ? next.name : '';
+    const alias: AliasNode | undefined = aliases.named(next);
+    const block = alias ?? scope.classes.get(name) ?? scope.enums.get(name);
     found.push(...(block?.attributes ?? []));
-    next = inner ?? alias?.type;
+    next = next.kind === 'optional' ? next.type : alias?.type;
   }
   return found.filter(isCheck);
 }
@@ -76,7 +74,7 @@ export const parameterChecks: Rule = ({ scope, aliases, report }) => {
   for (const node of scope.functions.values()) {
     for (const parameter of node.parameters) {
       if (parameter.type === undefined) continue;
-      const attributes = [...parameter.attributes, ...attributesWithin(parameter.type, scope, aliases.recursive)];
+      const attributes = [...parameter.attributes, ...attributesWithin(parameter.type, scope, aliases)];
       const check = attributes.find((attribute) => attribute.name === 'check');
       if (check === undefined) continue;
       const related = [{ span: check.span, message: 'the check' }];
@@ -88,20 +86,13 @@ export const parameterChecks: Rule = ({ scope, aliases, report }) => {
 /**
  * Returns the attributes of a type, of the types inside it and of the aliases that it uses, without those of classes.
  */
-function attributesWithin(
-  root: TypeNode,
-  scope: DefinitionScope,
-  recursive: ReadonlySet<string>,
-): readonly AttributeNode[] {
-  const attributes: AttributeNode[] = [];
-  walkType(root, (type) => {
-    attributes.push(...type.attributes);
+function attributesWithin(root: TypeNode, scope: DefinitionScope, aliases: AliasGraph): readonly AttributeNode[] {
+  return typesIn(root).flatMap((type) => {
     const alias = type.kind === 'name' ? scope.aliases.get(type.name) : undefined;
-    if (alias === undefined) return;
-    attributes.push(...alias.attributes);
-    if (!recursive.has(alias.name.text)) attributes.push(...attributesWithin(alias.type, scope, recursive));
+    const target = aliases.named(type)?.type;
+    const inner = target === undefined ? [] : attributesWithin(target, scope, aliases);
+    return [...type.attributes, ...(alias?.attributes ?? []), ...inner];
   });
-  return attributes;
 }
 
 /**

@@ -1,12 +1,13 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import type { EnumType } from '../../../schema/type.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives, type RuleContext } from '../templates/template-rule.ts';
+import { alternatives } from '../templates/static-value.ts';
 
 /**
  * An enum equals only the names of its values. A comparison with any other string, such as an alias, is never true, so it
  * is a warning.
  */
-export function enumComparisonRule(expression: Expression, context: RuleContext): void {
+export function enumComparisonRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'binary') return;
   const { operator, left, right } = expression;
   if (operator === '==' || operator === '!=') {
@@ -17,7 +18,7 @@ export function enumComparisonRule(expression: Expression, context: RuleContext)
   }
 }
 
-function compare(side: Expression, other: Expression, context: RuleContext): void {
+function compare(side: Expression, other: Expression, context: TemplateWalker): void {
   if (other.kind !== 'string') return;
   const type = enumOf(side, context);
   if (type === undefined || type.dynamic || type.values.some((value) => value.name === other.value)) return;
@@ -31,7 +32,7 @@ function compare(side: Expression, other: Expression, context: RuleContext): voi
 }
 
 /** Returns the enum of an expression that can only be a value of it, or null. */
-function enumOf(expression: Expression, context: RuleContext): EnumType | undefined {
+function enumOf(expression: Expression, context: TemplateWalker): EnumType | undefined {
   const value = context.valueOf(expression);
   if (value.kind !== 'typed') return undefined;
   const [only, ...others] = alternatives(value.type, context.definitions);

@@ -1,12 +1,12 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { CALLS_FAIL } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
 
 /** A field with a conversion, such as `{!r}`, or two braces that stand for one. */
 const FIELD = /\{\{|\}\}|\{[^{}!:]*(![^{}:]*)(?::[^{}]*)?\}/gu;
 
 /** `"…".format(…)` has no conversions. With one, rendering fails. */
-export function formatConversionRule(expression: Expression, context: RuleContext): void {
+export function formatConversionRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;
   const { object, name } = expression.callee;
   if (name !== 'format' || object.kind !== 'string') return;
@@ -21,7 +21,7 @@ export function formatConversionRule(expression: Expression, context: RuleContex
 }
 
 /** Reports arguments by position, as in `"%s"|format(x)`, the printf style of Jinja, and returns whether there are any. */
-export function isPrintfFormat(filter: FilterCall, context: RuleContext): boolean {
+export function isPrintfFormat(filter: FilterCall, context: TemplateWalker): boolean {
   if (filter.name !== 'format' || filter.args.positional.length === 0) return false;
   context.report('template/wrong-arguments', filter, {
     message: `The filter "format" takes only named arguments, and does not support the printf style: ${CALLS_FAIL}.`,

@@ -1,6 +1,6 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { didYouMean } from '../../../base/suggestion.ts';
 import type { Arguments, Expression } from '../../../schema/template.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
 
 interface Option {
   readonly name: string;
@@ -15,7 +15,7 @@ const FORMATS = ['type', 'format'].map((name): Option => ({ name, known: ['json'
  * Literal arguments of `ctx.output_format` and of the filter `format` must be among the known values. With any other
  * value, rendering fails.
  */
-export function literalArgumentsRule(expression: Expression, context: RuleContext): void {
+export function literalArgumentsRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind === 'filter' && expression.filter.name === 'format') {
     for (const option of FORMATS) checkOneOf(option, expression.filter.args, context);
   }
@@ -28,14 +28,14 @@ function named(args: Arguments, name: string): Expression | undefined {
   return args.named.find((entry) => entry.name === name)?.value;
 }
 
-function checkOneOf({ name, known, anyCase }: Option, args: Arguments, context: RuleContext): void {
+function checkOneOf({ name, known, anyCase }: Option, args: Arguments, context: TemplateWalker): void {
   const value = named(args, name);
   if (value?.kind !== 'string' || known.includes(anyCase ? value.value.toLowerCase() : value.value)) return;
   const expected = known.map((each) => `"${each}"`).join(', ');
   context.report('template/wrong-value', value, { message: `"${name}" must be one of ${expected}.`, help: '' });
 }
 
-function checkClasses(value: Expression | undefined, context: RuleContext): void {
+function checkClasses(value: Expression | undefined, context: TemplateWalker): void {
   if (value?.kind === 'string' && value.value !== 'auto') {
     const message = '"hoist_classes" must be true, false, "auto" or a list.';
     context.report('template/wrong-value', value, { message, help: 'Write `["Name"]`.' });

@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Template } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { plainTextUse, reachedNames } from '../templates/reached-names.ts';
-import type { TemplateScope } from '../templates/template-rule.ts';
+import type { TemplateScope } from '../templates/static-value.ts';
 
 /**
  * The prompt of a function with a structured return type must contain `ctx.output_format`, directly or in a

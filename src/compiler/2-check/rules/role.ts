@@ -1,9 +1,10 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { CALLS_FAIL } from '../../../diagnostics/catalogue/template.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives, type StaticValue, type RuleContext } from '../templates/template-rule.ts';
+import { alternatives, type StaticValue } from '../templates/static-value.ts';
 
 /** The role of `_.role(…)` and `_.chat(…)` is a string or a value of an enum. With any other value, rendering fails. */
-export function roleRule(expression: Expression, context: RuleContext): void {
+export function roleRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;
   const { callee, args } = expression;
   if (context.valueOf(callee.object).kind !== 'chat') return;
@@ -17,7 +18,7 @@ export function roleRule(expression: Expression, context: RuleContext): void {
 
 const NOT_ROLES: ReadonlySet<Expression['kind']> = new Set(['integer', 'float', 'boolean', 'none', 'list', 'map']);
 
-function canBeRole(value: StaticValue, { definitions }: RuleContext): boolean {
+function canBeRole(value: StaticValue, { definitions }: TemplateWalker): boolean {
   if (value.kind !== 'typed') return true;
   return alternatives(value.type, definitions).some(
     (type) =>

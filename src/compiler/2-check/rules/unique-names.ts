@@ -1,19 +1,7 @@
+import { KIND_WORDS } from '../scope.ts';
 import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { type CheckContext, type Rule, labelOf } from '../check-context.ts';
 import { eachDuplicate, entryValue, isConstraint, listItems, stringOf } from '../node-values.ts';
-
-const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
-  class: 'a class',
-  enum: 'an enum',
-  alias: 'a type',
-  function: 'a function',
-  workflow: 'a function',
-  template_string: 'a template_string',
-  client: 'a client',
-  retry_policy: 'a retry policy',
-  generator: 'a generator',
-  test: 'a test',
-};
 
 /**
  * Everything that a type, a prompt or a request can name needs its own name. Retry policies and generators have separate
@@ -28,8 +16,8 @@ export const uniqueNames: Rule = ({ scope, report }) => {
       group,
       (node) => node.name.text,
       (node, first) => {
-        const related = [{ span: first.name.span, message: `first declared here, as ${WORDS[first.kind]}` }];
-        report('check/duplicate-name', node.name.span, { name: node.name.text, what: WORDS[node.kind] }, related);
+        const related = [{ span: first.name.span, message: `first declared here, as ${KIND_WORDS[first.kind]}` }];
+        report('check/duplicate-name', node.name.span, { name: node.name.text, what: KIND_WORDS[node.kind] }, related);
       },
     );
   }
@@ -98,12 +86,15 @@ export const uniqueAttributes: Rule = ({ attributeSites, reportDuplicates }) => 
       return text === undefined ? [] : [{ text, span: node.span }];
     });
     const others = attributes.filter((node) => !isConstraint(node));
-    const isHarmless = ({ name, block }: AttributeNode): boolean => name.startsWith('stream.') && !block;
     reportDuplicates('check/duplicate-attribute', others.filter((node) => !isHarmless(node)).map(named));
     reportDuplicates('check/repeated-attribute', others.filter(isHarmless).map(named));
     reportDuplicates('check/duplicate-label', checks);
   }
 };
+
+function isHarmless({ name, block }: AttributeNode): boolean {
+  return name.startsWith('stream.') && !block;
+}
 
 function named({ name, span }: AttributeNode): NameNode {
   return { text: name, span };

@@ -1,11 +1,12 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives, type StaticValue, type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
+import { alternatives, type StaticValue, undefinedEffect } from '../templates/static-value.ts';
 
 /**
  * Fields, enum values, and attributes of `ctx` and `loop` must exist: an unknown one is undefined. `_` has two methods;
  * any other attribute of it fails.
  */
-export function unknownFieldRule(expression: Expression, context: RuleContext): void {
+export function unknownFieldRule(expression: Expression, context: TemplateWalker): void {
   const access = accessOf(expression);
   if (access === undefined) return;
   const value = context.valueOf(access.object);
@@ -43,7 +44,7 @@ const CHAT_METHODS = ['_.role', '_.chat'];
 const MAPPING_METHODS = ['items', 'keys', 'values', 'get'];
 
 /** Returns the names of a value's attributes, or undefined if they are uncertain. */
-function namesOf(value: StaticValue, context: RuleContext): KnownNames | undefined {
+function namesOf(value: StaticValue, context: TemplateWalker): KnownNames | undefined {
   if (value.kind === 'object') return { owner: `"${value.name}"`, known: [...value.attributes.keys()] };
   if (value.kind !== 'typed') return undefined;
   const types = alternatives(value.type, context.definitions);

@@ -1,13 +1,14 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { METHODS } from '../../../schema/template-vocabulary.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { reportArguments } from './call-arguments.ts';
-import { alternatives, type RuleContext } from '../templates/template-rule.ts';
+import { alternatives } from '../templates/static-value.ts';
 
 /**
  * A called method must exist for the type of the value, and its arguments must match. Otherwise, rendering fails.
  */
-export function unknownMethodRule(expression: Expression, context: RuleContext): void {
+export function unknownMethodRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;
   const { object, name } = expression.callee;
   const value = context.valueOf(object);

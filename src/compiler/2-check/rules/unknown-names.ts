@@ -1,12 +1,13 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
 import { FILTERS, FUNCTIONS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments.ts';
 import { isPrintfFormat } from './format-conversion.ts';
-import { type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
+import { undefinedEffect } from '../templates/static-value.ts';
 
 /** A filter must exist, and its arguments must match. Otherwise, rendering fails. */
-export function unknownFilterRule(filter: FilterCall, context: RuleContext): void {
+export function unknownFilterRule(filter: FilterCall, context: TemplateWalker): void {
   const { name } = filter;
   // A missing name is a syntax error, which has its own diagnostic.
   if (name === '') return;
@@ -30,7 +31,7 @@ function formatParameters({ args }: FilterCall): readonly string[] {
 }
 
 /** A test must exist, and its arguments must match. Otherwise, rendering fails. */
-export function unknownTestRule(expression: Expression, context: RuleContext): void {
+export function unknownTestRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'test') return;
   const { name } = expression;
   if (isTestName(name)) reportArguments({ what: `test "${name}"`, parameters: TESTS[name], ...expression }, context);
@@ -42,7 +43,7 @@ export function unknownTestRule(expression: Expression, context: RuleContext): v
 }
 
 /** A name must be declared. An unknown variable is undefined; with an unknown function, rendering fails. */
-export function unknownVariableRule(expression: Expression, context: RuleContext): void {
+export function unknownVariableRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind === 'call' && expression.callee.kind === 'name') {
     const { callee } = expression;
     if (context.valueOf(callee).kind !== 'missing') return;
@@ -53,7 +54,7 @@ export function unknownVariableRule(expression: Expression, context: RuleContext
   }
 }
 
-function reportVariable(expression: Expression, name: string, context: RuleContext): void {
+function reportVariable(expression: Expression, name: string, context: TemplateWalker): void {
   const effect = undefinedEffect(expression, context.place());
   const help = NULL.test(name) ? nullHelp(expression, effect, context) : roleHelp(name, context);
   const names = context.visibleNames();
@@ -61,7 +62,7 @@ function reportVariable(expression: Expression, name: string, context: RuleConte
 }
 
 /** `_.role(user)`, without quotes. */
-function roleHelp(name: string, context: RuleContext): string | undefined {
+function roleHelp(name: string, context: TemplateWalker): string | undefined {
   const outer = context.place().ancestors.at(-1);
   const object = outer?.kind === 'call' && outer.callee.kind === 'attribute' ? outer.callee.object : undefined;
   if (object === undefined || context.valueOf(object).kind !== 'chat') return undefined;
@@ -72,7 +73,7 @@ function roleHelp(name: string, context: RuleContext): string | undefined {
 const NULL = /^(?:null|nil|undefined|none)$/iu;
 
 /** The value in a comparison can be undefined, an omitted argument, which is not equal to `none`. */
-function nullHelp(expression: Expression, effect: UndefinedEffect, context: RuleContext): string {
+function nullHelp(expression: Expression, effect: UndefinedEffect, context: TemplateWalker): string {
   const outer = context.place().ancestors.at(-1);
   if (outer?.kind !== 'binary' || (outer.operator !== '==' && outer.operator !== '!=')) {
     return effect === 'prints-nothing' ? 'Write `""`: "none" would print "null".' : 'Write "none".';

@@ -1,17 +1,10 @@
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { CALLS_FAIL } from '../../../diagnostics/catalogue/template.ts';
-import type { AssignmentTarget, Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { alternatives, type StaticValue, type RuleContext } from '../templates/template-rule.ts';
-
-/** An assignment to several names: of the items of `source` in a loop, otherwise of `source` itself. */
-export interface Assignment {
-  readonly target: AssignmentTarget;
-  readonly value: StaticValue;
-  readonly source: Expression;
-}
+import { alternatives, type Assignment } from '../templates/static-value.ts';
 
 /** Several names take the items of a list. With a string or a number, rendering fails; a loop over a map visits its keys. */
-export function unpackingRule({ target, value, source }: Assignment, context: RuleContext): void {
+export function unpackingRule({ target, value, source }: Assignment, context: TemplateWalker): void {
   if (target.kind !== 'names' || value.kind !== 'typed') return;
   const types = alternatives(value.type, context.definitions);
   if (types.length === 0 || !types.every(({ kind }) => SCALARS.has(kind))) return;

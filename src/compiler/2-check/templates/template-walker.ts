@@ -18,28 +18,33 @@ import {
   MISSING,
   type StaticValue,
   typed,
-  type ReportParameters,
-  type RuleContext,
-  type TemplateRule,
   type ExpressionPlace,
-} from './template-rule.ts';
-import type { Assignment } from '../rules/unpacking.ts';
+  type Assignment,
+} from './static-value.ts';
 
 type Names = Map<string, StaticValue>;
 
+type Problem = Parameters<typeof templateDiagnostic>;
+
+/** A rule for expressions in templates and constraints. It sees each expression after its operands. */
+export type TemplateRule = (expression: Expression, context: TemplateWalker) => void;
+
 /** The rules that see parts of a template. */
-interface Rules {
+export interface TemplateRules {
+  /** Each expression of a prompt, a template_string, a constraint or a condition of a test. */
   readonly expressions: readonly TemplateRule[];
-  readonly filters: readonly ((filter: FilterCall, context: RuleContext) => void)[];
-  readonly assignments: readonly ((assignment: Assignment, context: RuleContext) => void)[];
+  /** Each use of a filter, in the same places. */
+  readonly filters: readonly ((filter: FilterCall, context: TemplateWalker) => void)[];
+  /** Each assignment of a template, loops included. */
+  readonly assignments: readonly ((assignment: Assignment, context: TemplateWalker) => void)[];
 }
 
 /** Walks a template in execution order, tracks the value of each name, and passes each expression to the rules. */
-export class TemplateWalker implements RuleContext {
+export class TemplateWalker {
   readonly definitions: DefinitionIndex;
   readonly diagnostics: Diagnostic[] = [];
   readonly #file: string;
-  readonly #rules: Rules;
+  readonly #rules: TemplateRules;
   readonly #scopes: Names[];
   readonly #values = new Map<Expression, StaticValue>();
   /** Names that the template has tested with `is defined`, and so allows to be undefined. */
@@ -48,25 +53,38 @@ export class TemplateWalker implements RuleContext {
   readonly #open: Expression[] = [];
   #isPrinted = false;
 
-  constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
+  constructor(
+    place: { readonly file: string; readonly definitions: DefinitionIndex },
+    names: Names,
+    rules: TemplateRules,
+  ) {
     this.#file = place.file;
     this.definitions = place.definitions;
     this.#rules = rules;
     this.#scopes = [names];
   }
 
+  /** Returns the known properties of an expression that the walker has visited. */
   valueOf(expression: Expression): StaticValue {
     return this.#values.get(expression) ?? ANY;
   }
 
+  /** Returns every expression that the walker has visited. */
+  visited(): Iterable<Expression> {
+    return this.#values.keys();
+  }
+
+  /** Returns the place of the expression that a rule sees. */
   place(): ExpressionPlace {
     return { ancestors: this.#open, isPrinted: this.#isPrinted };
   }
 
-  report(...[code, { start, end }, params]: ReportParameters): void {
+  /** `at`: the place of the problem in the file. */
+  report(code: Problem[0], { start, end }: Pick<Expression, 'start' | 'end'>, params: Problem[2]): void {
     this.diagnostics.push(templateDiagnostic(code, { file: this.#file, start, end }, params));
   }
 
+  /** All names in scope, for suggestions. */
   *visibleNames(): Iterable<string> {
     for (const scope of this.#scopes) yield* scope.keys();
     yield* this.definitions.templateStrings.keys();
@@ -209,11 +227,6 @@ export class TemplateWalker implements RuleContext {
     switch (expression.kind) {
       case 'string':
         return typed({ kind: 'string' });
-      case 'integer':
-      case 'float':
-      case 'boolean':
-      case 'none':
-        return ANY;
       case 'name':
         return this.#lookUp(expression.name);
       case 'filter':
@@ -225,18 +238,13 @@ export class TemplateWalker implements RuleContext {
         return staticAttribute(this.expression(expression.object), expression.name, this.definitions);
       case 'index':
         return this.#index(expression);
-      case 'list':
-      case 'map':
-      case 'unary':
-      case 'binary':
-      case 'conditional':
-      case 'slice':
-        for (const part of operandsOf(expression)) this.expression(part);
-        return ANY;
       case 'test':
         return this.#test(expression);
       case 'call':
         return this.#call(expression);
+      default:
+        for (const part of operandsOf(expression)) this.expression(part);
+        return ANY;
     }
   }
 
@@ -289,8 +297,8 @@ export class TemplateWalker implements RuleContext {
 /** Filters that replace an undefined value. */
 const DEFAULTS = new Set(['default', 'd']);
 
-/** Returns the operands of an expression, including arguments. */
-export function operandsOf(expression: Expression): readonly Expression[] {
+/** Returns the operands of an expression without names of its own: neither a call, a test, a filter nor an access. */
+function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'list':
       return expression.items;
@@ -304,28 +312,9 @@ export function operandsOf(expression: Expression): readonly Expression[] {
       return present([expression.condition, expression.value, expression.otherwise]);
     case 'slice':
       return present([expression.object, expression.from, expression.to, expression.step]);
-    case 'call':
-      return [expression.callee, ...valuesOf(expression.args)];
-    case 'test':
-      return [expression.input, ...valuesOf(expression.args)];
-    case 'filter':
-      return [expression.input, ...valuesOf(expression.filter.args)];
-    case 'attribute':
-      return [expression.object];
-    case 'index':
-      return [expression.object, expression.index];
-    case 'string':
-    case 'integer':
-    case 'float':
-    case 'boolean':
-    case 'none':
-    case 'name':
+    default:
       return [];
   }
-}
-
-function valuesOf(args: Arguments): readonly Expression[] {
-  return [...args.positional, ...args.named.map((entry) => entry.value)];
 }
 
 function present(parts: readonly (Expression | undefined)[]): readonly Expression[] {

@@ -1,8 +1,8 @@
 import type { DefinitionIndex, TemplateStringType, ParameterType } from '../../../schema/program.ts';
-import type { Macro, Expression } from '../../../schema/template.ts';
+import type { Macro, Expression, AssignmentTarget } from '../../../schema/template.ts';
 import type { EnumType, Type } from '../../../schema/type.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import type { UndefinedEffect, templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
+import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
 
 /** The known properties of a value before the template runs. */
 export type StaticValue =
@@ -96,22 +96,11 @@ export function staticAttribute(value: StaticValue, name: string, definitions: D
   return field === undefined ? ANY : typed(field.type);
 }
 
-/** A rule for expressions in templates and constraints. It sees each expression after its operands. */
-export type TemplateRule = (expression: Expression, context: RuleContext) => void;
-
-type Problem = Parameters<typeof templateDiagnostic>;
-/** The code of a problem, its place, and what its message quotes. */
-export type ReportParameters = [code: Problem[0], at: Pick<Expression, 'start' | 'end'>, params: Problem[2]];
-
-export interface RuleContext {
-  readonly definitions: DefinitionIndex;
-  /** All names in scope, for suggestions. */
-  visibleNames(): Iterable<string>;
-  /** Returns the known properties of an expression that the walker has visited. */
-  valueOf(expression: Expression): StaticValue;
-  /** Returns the place of the expression that the rule sees. */
-  place(): ExpressionPlace;
-  report(...report: ReportParameters): void;
+/** An assignment to several names: of the items of `source` in a loop, otherwise of `source` itself. */
+export interface Assignment {
+  readonly target: AssignmentTarget;
+  readonly value: StaticValue;
+  readonly source: Expression;
 }
 
 /** The names in the scope of a template, and the fallback position of its diagnostics. */

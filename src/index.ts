@@ -3,7 +3,7 @@ import { checkPrices, readPrices } from './config/read-prices.ts';
 import { ValidatorCompiler } from './compiler/3-emit/validator-compiler.ts';
 import { compile } from './compiler/compile.ts';
 import { readSources } from './compiler/read-sources.ts';
-import { createTypeSource } from './compiler/type-source.ts';
+import { createTypeSource } from './compiler/compile-types.ts';
 import {
   FunctionLibrary,
   type FunctionTypes,

@@ -7,9 +7,8 @@ import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts
 import { TypeCompiler } from '../compiler/compile-types.ts';
 import type { Config } from '../config/config.ts';
 import { writeTypes } from '../dev/types/write-types.ts';
-import { codeFrame, PLAIN, visible } from '../diagnostics/code-frame.ts';
+import { codeFrame, PLAIN, visible, type ReportInput, SpanLocator } from '../diagnostics/report-formats.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
-import { type ReportInput, SpanLocator } from '../diagnostics/report-formats.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 import { loadProgram, type SerializedProgram, serializeProgram, sourcesPath } from '../runtime/call/load-program.ts';
 import type { DefinitionProblem, Definitions, Program } from '../schema/program.ts';

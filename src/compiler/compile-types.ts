@@ -1,22 +1,35 @@
 import { isJsonObject } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
-import { codeFrame, PLAIN } from '../diagnostics/code-frame.ts';
+import { codeFrame, PLAIN } from '../diagnostics/report-formats.ts';
 import type { Diagnostic } from '../diagnostics/diagnostic.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Definitions } from '../schema/program.ts';
-import type { TypeExtension } from '../schema/type-extension.ts';
+import type { Definitions, Program } from '../schema/program.ts';
+import {
+  type TypeExtension,
+  definitionsOfArguments,
+  type TypeOutcome,
+  type TypeRequest,
+} from '../schema/type-extension.ts';
 import { ViolationList, type Violation } from '../schema/violation.ts';
 import { parse, parseTypes } from './1-parse/parse.ts';
-import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode, FunctionNode } from './1-parse/syntax-nodes.ts';
+import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
-import { extendTypes } from './2-check/extend-types.ts';
+import {
+  extendTypes,
+  innerTypes,
+  referencedNames,
+  typeSites,
+  attributeSites,
+  DefinitionScope,
+  KIND_WORDS,
+} from './2-check/scope.ts';
 import { isConstraint, eachDuplicate, hasAttribute } from './2-check/node-values.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { writeSnippet, type Snippet } from './json-schema/snippet.ts';
 import { didYouMean } from '../base/suggestion.ts';
-import { walkType, innerTypes, referencedNames } from './2-check/walk-types.ts';
 import { dependenciesFirst } from '../base/strongly-connected.ts';
+import { ValidatorCompiler } from './3-emit/validator-compiler.ts';
 
 /** A snippet of this length takes up to 0.2 s on the thread, without argument validators. */
 const MAX_CHARACTERS = 32 * 1024;
@@ -83,12 +96,14 @@ class BaseTypes {
   readonly declared: ReadonlyMap<string, DeclarationNode>;
   /** The classes, enums and aliases, and the signatures of functions. */
   readonly documents: readonly DocumentNode[];
+  readonly scope: DefinitionScope;
   #writtenSizes: WrittenSizes | undefined;
 
   constructor(files: readonly SourceFile[]) {
     const documents = files.map((file) => parse(file).document);
-    const named = documents.flatMap(({ declarations }) =>
-      declarations.filter(({ kind }) => kind !== 'test' && kind !== 'generator' && kind !== 'retry_policy'),
+    this.scope = new DefinitionScope(documents);
+    const named = this.scope.declarations.filter(
+      ({ kind }) => kind !== 'test' && kind !== 'generator' && kind !== 'retry_policy',
     );
     this.declared = new Map(named.toReversed().map((node) => [node.name.text, node]));
     this.documents = documents.map((document) => ({
@@ -194,22 +209,16 @@ class SnippetCompiler {
   /** The program already has the definitions that the snippet extends, or refers to. */
   #additions({ classes, enums, aliases }: Definitions, names: ReadonlySet<string>): TypeExtension {
     const isAdded = ({ name }: { readonly name: string }): boolean => names.has(name);
-    const defined = <T extends DeclarationNode['kind']>(
-      name: string,
-      kind: T,
-    ): Extract<DeclarationNode, { readonly kind: T }> | undefined => {
-      const node = this.#base.declared.get(name);
-      return node?.kind === kind ? (node as Extract<DeclarationNode, { readonly kind: T }>) : undefined;
-    };
+    const { scope } = this.#base;
     return {
       classes: classes.filter(isAdded).map((type) => {
-        const node = defined(type.name, 'class');
+        const node = scope.classes.get(type.name);
         if (node === undefined) return type;
         const constraints = type.constraints.slice(constraintCount(node.attributes));
         return { ...type, fields: type.fields.slice(node.fields.length), constraints };
       }),
       enums: enums.filter(isAdded).map((type) => {
-        const node = defined(type.name, 'enum');
+        const node = scope.enums.get(type.name);
         if (node === undefined) return type;
         const constraints = (type.constraints ?? []).slice(constraintCount(node.attributes));
         return { ...type, values: type.values.slice(node.values.length), constraints };
@@ -289,8 +298,8 @@ function requestTypeFaults(
   for (const node of types) {
     const message = isExtension(node) ? extensionFault(node, declared) : clash(node, declared);
     if (message !== undefined) faults.push({ span: node.name.span, message });
-    for (const attribute of attributesIn(node)) {
-      for (const value of attribute.arguments) {
+    for (const { attributes } of attributeSites(node)) {
+      for (const value of attributes.flatMap((attribute) => attribute.arguments)) {
         if (value.kind !== 'env') continue;
         const reason = `A request cannot read "env.${value.variable}" of the server. Write the text itself.`;
         faults.push({ span: value.span, message: reason });
@@ -325,26 +334,7 @@ function clash({ kind, name }: DeclarationNode, declared: ReadonlyMap<string, De
   if (other === undefined) return undefined;
   const isDynamic = (other.kind === 'class' || other.kind === 'enum') && hasAttribute(other.attributes, 'dynamic');
   const advice = isDynamic && other.kind === kind ? `To extend it, write "dynamic ${kind}".` : 'Choose another name.';
-  return `The definitions already have a ${WORDS[other.kind] ?? other.kind} "${name.text}". ${advice}`;
-}
-
-const WORDS: Partial<Record<DeclarationNode['kind'], string>> = { alias: 'type', workflow: 'function' };
-
-function attributesIn(node: DeclarationNode): readonly AttributeNode[] {
-  if (node.kind === 'alias') return [...node.attributes, ...attributesInType(node.type)];
-  if (node.kind === 'enum') return [...node.attributes, ...node.values.flatMap(({ attributes }) => attributes)];
-  if (node.kind !== 'class') return [];
-  const ofFields = node.fields.flatMap(({ attributes, type }) => [
-    ...attributes,
-    ...(type === undefined ? [] : attributesInType(type)),
-  ]);
-  return [...node.attributes, ...ofFields];
-}
-
-function attributesInType(type: TypeNode): readonly AttributeNode[] {
-  const found: AttributeNode[] = [];
-  walkType(type, ({ attributes }) => found.push(...attributes));
-  return found;
+  return `The definitions already have a ${KIND_WORDS[other.kind].replace(/^an? /u, '')} "${name.text}". ${advice}`;
 }
 
 /** Returns the documents with only the definitions that these names reach: a large project has thousands of others. */
@@ -359,13 +349,7 @@ function reachableDeclarations(documents: readonly DocumentNode[], names: readon
 }
 
 function namesIn(node: DeclarationNode | undefined): readonly string[] {
-  if (node?.kind === 'alias') return referencedNames(node.type, true);
-  const types = node?.kind === 'class' ? node.fields : node?.kind === 'function' ? typesOf(node) : [];
-  return types.flatMap(({ type }) => (type === undefined ? [] : referencedNames(type, true)));
-}
-
-function typesOf({ parameters, returns }: FunctionNode): readonly { readonly type?: TypeNode }[] {
-  return returns === undefined ? parameters : [...parameters, { type: returns }];
+  return typeSites(node).flatMap(({ type }) => referencedNames(type, true));
 }
 
 /** The characters of an attribute that count as one part. */
@@ -407,4 +391,20 @@ class WrittenSizes {
 
 function attributeSize(attributes: readonly AttributeNode[]): number {
   return attributes.reduce((total, { span }) => total + Math.ceil((span.end - span.start) / CHARACTERS_PER_PART), 0);
+}
+
+/** Compiles the types of requests in this process. `files`: those of the program. */
+export function createTypeSource(
+  program: Program,
+  files: readonly SourceFile[],
+): (request: TypeRequest) => TypeOutcome {
+  const compiler = new TypeCompiler(files);
+  return ({ functionName, builder }) => {
+    const compiled = compiler.compile(JSON.parse(builder), functionName);
+    if (!compiled.ok) return compiled;
+    const extension = JSON.stringify(compiled.value);
+    const changed = definitionsOfArguments(program, compiled.value, functionName);
+    if (changed === undefined) return ok({ extension });
+    return ok({ extension, validators: new ValidatorCompiler(changed).source(functionName) });
+  };
 }

@@ -1,12 +1,14 @@
 import { compareDiagnostics, type Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
-import type { Definitions, Program, TestType } from '../schema/program.ts';
+import { type Definitions, type Program, type TestType, indexDefinitions } from '../schema/program.ts';
 import type { DocumentNode } from './1-parse/syntax-nodes.ts';
-import { emitProgram } from './3-emit/emit-program.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { parse } from './1-parse/parse.ts';
-import { check } from './2-check/check.ts';
-import { extendForTest } from './2-check/extend-types.ts';
+import { check, type Checked } from './2-check/check.ts';
+import { extendForTest } from './2-check/scope.ts';
+import { deepFreeze } from '../base/json.ts';
+import { programHash } from '../schema/type-extension.ts';
+import { emitOpenApi } from './3-emit/openapi/emit-openapi.ts';
 
 export interface CompileResult {
   /** Every problem in every file, sorted by file and position. */
@@ -27,33 +29,21 @@ export function compile(files: readonly SourceFile[], options: CompileOptions): 
 
 /** Compiles the definitions as a test with a `type_builder` sees them. */
 export function compileForTest(files: readonly SourceFile[], options: CompileOptions, test: TestType): CompileResult {
-  return emitted(
-    checkDocuments(files, options, (documents) => extendForTest(documents, test.span)),
-    files,
-    options,
-  );
+  const checked = checkDocuments(files, options, (documents) => extendForTest(documents, test.span));
+  return emitted(checked, files, options);
 }
 
-function emitted(
-  { diagnostics, definitions, tests }: CheckResult,
-  files: readonly SourceFile[],
-  options: CompileOptions,
-): CompileResult {
+function emitted(checked: Checked, files: readonly SourceFile[], options: CompileOptions): CompileResult {
+  const { diagnostics, definitions, tests } = checked;
   if (definitions === undefined) return { diagnostics, tests };
   return { diagnostics, tests, program: emitProgram(definitions, files, options) };
 }
 
-export interface CheckResult {
-  /** Every problem in every file, sorted by file and position. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Absent if a diagnostic is an error. */
-  readonly definitions?: Definitions;
-  /** The `test` blocks, in the order of files and lines; empty without definitions. */
-  readonly tests: readonly TestType[];
-}
-
-/** Runs the first two phases, which are enough for a report. Never throws because of the content of the files. */
-export function checkSources(files: readonly SourceFile[], options: CompileOptions): CheckResult {
+/**
+ * Runs the first two phases, which are enough for a report. Sorts the problems by file and position, and returns no definitions if
+ * one is an error. Never throws because of the content of the files.
+ */
+export function checkSources(files: readonly SourceFile[], options: CompileOptions): Checked {
   return checkDocuments(files, options, (documents) => documents);
 }
 
@@ -62,7 +52,7 @@ function checkDocuments(
   files: readonly SourceFile[],
   options: CompileOptions,
   prepare: (documents: readonly DocumentNode[]) => readonly DocumentNode[],
-): CheckResult {
+): Checked {
   const parsed = files.map((file) => parse(file));
   const documents = prepare(parsed.map((each) => each.document));
   const { definitions, diagnostics: found, tests } = check(documents, options);
@@ -76,3 +66,15 @@ function checkDocuments(
 
 /** Warnings about code, a beta feature of BAML. */
 const CODE_NOT_RUN: ReadonlySet<string> = new Set(['parse/workflow', 'parse/method']);
+
+/** Turns checked definitions into the frozen data of the serving plane. The same input gives the same hash. */
+export function emitProgram(definitions: Definitions, files: readonly SourceFile[], options: CompileOptions): Program {
+  const program: Omit<Program, 'hash'> = {
+    format: 2,
+    files: files.map(({ path, lineStarts }) => ({ path, lineStarts: [...lineStarts] })),
+    ...definitions,
+    functions: definitions.functions.map((fn) => ({ ...fn, examples: options.examples === true ? fn.examples : [] })),
+    openapi: emitOpenApi(indexDefinitions(definitions), options),
+  };
+  return deepFreeze({ ...program, hash: programHash(program) });
+}

@@ -1,4 +1,3 @@
-import type { DefinitionToken } from './1-parse/tokens.ts';
 import * as t from './1-parse/tokens.ts';
 import { MAP_WORDS, tokenize } from './1-parse/tokenize.ts';
 
@@ -6,8 +5,6 @@ const INDENT = '  ';
 const OPENERS = new Set([t.LeftBrace, t.LeftBracket, t.LeftParenthesis]);
 const CLOSERS = new Set([t.RightBrace, t.RightBracket, t.RightParenthesis]);
 const LINE_COMMENTS = new Set([t.LineComment, t.DocComment]);
-/** Words that begin any other definition. */
-const CODE_WORDS = new Set(['class', 'enum', 'type', 'dynamic', 'template_string', 'string_template', 'let']);
 
 /**
  * Formats the text of a definition file: indents by two spaces per bracket, keeps at most one empty line, removes white
@@ -20,14 +17,14 @@ export function formatSource(text: string): string {
 }
 
 class Formatter {
-  readonly #tokens: readonly DefinitionToken[];
+  readonly #tokens: readonly t.DefinitionToken[];
   readonly #lineBreak: string;
   /** Braces of multi-line blocks, whose content is on lines of its own. */
-  readonly #multiLineBraces: ReadonlySet<DefinitionToken>;
+  readonly #multiLineBraces: ReadonlySet<t.DefinitionToken>;
   #result = '';
   #depth = 0;
   /** The outermost open bracket: the parenthesis of a parameter list, or the brace of a block. */
-  #outermost: DefinitionToken | undefined;
+  #outermost: t.DefinitionToken | undefined;
   /** The word that began the current definition. */
   #declaration = '';
   /** The number of open brackets at the start of the surrounding `type_builder`, which contains definitions. */
@@ -35,7 +32,7 @@ class Formatter {
   #angles = 0;
   /** White space after the last written token. */
   #space = '';
-  #previous: DefinitionToken | undefined;
+  #previous: t.DefinitionToken | undefined;
 
   constructor(text: string) {
     this.#tokens = tokenize(text);
@@ -51,8 +48,8 @@ class Formatter {
     return this.#result === '' ? '' : `${this.#result}${this.#lineBreak}`;
   }
 
-  #write(token: DefinitionToken): void {
-    if (this.#depth === 0 && (MAP_WORDS.has(token.image) || CODE_WORDS.has(token.image))) this.#begin(token);
+  #write(token: t.DefinitionToken): void {
+    if (this.#depth === 0 && t.isDeclarationWord(token)) this.#begin(token);
     if (this.#previous !== undefined) this.#result += this.#gap(this.#previous, token);
     this.#follow(token);
     this.#result += LINE_COMMENTS.has(token.tokenType) ? token.image.trimEnd() : token.image;
@@ -61,12 +58,12 @@ class Formatter {
   }
 
   /** A word begins a definition at the start of a line, or after a block that closes on the same line. */
-  #begin(token: DefinitionToken): void {
+  #begin(token: t.DefinitionToken): void {
     const before = this.#previous;
     if (token.onNewLine || before === undefined || before.tokenType === t.RightBrace) this.#declaration = token.image;
   }
 
-  #follow(token: DefinitionToken): void {
+  #follow(token: t.DefinitionToken): void {
     const { tokenType } = token;
     if (tokenType === t.LeftBrace && this.#previous?.tokenType === t.TypeBuilderKeyword)
       this.#builderDepth = this.#depth;
@@ -79,7 +76,7 @@ class Formatter {
     else if (tokenType === t.Greater) this.#angles = Math.max(0, this.#angles - 1);
   }
 
-  #gap(previous: DefinitionToken, next: DefinitionToken): string {
+  #gap(previous: t.DefinitionToken, next: t.DefinitionToken): string {
     const opens = previous.tokenType === t.LeftBrace && this.#multiLineBraces.has(previous);
     const isEdge = opens || (next.tokenType === t.RightBrace && this.#multiLineBraces.has(next));
     const breaks = this.#space.split('\n').length - 1 || Number(isEdge && !LINE_COMMENTS.has(next.tokenType));
@@ -89,7 +86,7 @@ class Formatter {
     return `${this.#lineBreak.repeat(keepsEmptyLine ? 2 : 1)}${indentation}`;
   }
 
-  #spaceInLine(previous: DefinitionToken, next: DefinitionToken): string {
+  #spaceInLine(previous: t.DefinitionToken, next: t.DefinitionToken): string {
     const inBlock = this.#depth > 0 && this.#outermost?.tokenType === t.LeftBrace;
     const inMap = inBlock && MAP_WORDS.has(this.#declaration) && this.#depth <= this.#builderDepth;
     const opensAngle = next.tokenType === t.Less && ['map', 'client'].includes(previous.image);
@@ -98,9 +95,9 @@ class Formatter {
   }
 }
 
-function multiLineBraces(tokens: readonly DefinitionToken[]): ReadonlySet<DefinitionToken> {
-  const braces = new Set<DefinitionToken>();
-  const open: DefinitionToken[] = [];
+function multiLineBraces(tokens: readonly t.DefinitionToken[]): ReadonlySet<t.DefinitionToken> {
+  const braces = new Set<t.DefinitionToken>();
+  const open: t.DefinitionToken[] = [];
   let lastBreak = -1;
   for (const token of tokens) {
     if (token.tokenType === t.WhiteSpace && token.image.includes('\n')) lastBreak = token.startOffset;
@@ -114,7 +111,7 @@ function multiLineBraces(tokens: readonly DefinitionToken[]): ReadonlySet<Defini
 /**
  * A closing bracket aligns with the line of its opening one; attributes and members of a union continue the line above.
  */
-function shiftOf(token: DefinitionToken): number {
+function shiftOf(token: t.DefinitionToken): number {
   if (CLOSERS.has(token.tokenType)) return -1;
   const continues = token.tokenType === t.Pipe || (token.tokenType === t.Attribute && !token.image.startsWith('@@'));
   return continues ? 1 : 0;
@@ -122,8 +119,8 @@ function shiftOf(token: DefinitionToken): number {
 
 /** Two adjacent tokens on one line, with their surroundings. */
 interface Neighbours {
-  readonly previous: DefinitionToken;
-  readonly next: DefinitionToken;
+  readonly previous: t.DefinitionToken;
+  readonly next: t.DefinitionToken;
   /** The source has white space between them. */
   readonly spaced: boolean;
   /** The surrounding block contains keys and values, not names and types. */
@@ -134,18 +131,18 @@ interface Neighbours {
   readonly inAngles: boolean;
 }
 
-const COMMENTS = new Set<DefinitionToken['tokenType']>([t.LineComment, t.DocComment, t.BlockComment]);
-const BRACES = new Set<DefinitionToken['tokenType']>([t.LeftBrace, t.RightBrace]);
-const NONE_BEFORE = new Set<DefinitionToken['tokenType']>([
+const COMMENTS = new Set<t.DefinitionToken['tokenType']>([t.LineComment, t.DocComment, t.BlockComment]);
+const BRACES = new Set<t.DefinitionToken['tokenType']>([t.LeftBrace, t.RightBrace]);
+const NONE_BEFORE = new Set<t.DefinitionToken['tokenType']>([
   t.Comma,
   t.Colon,
   t.Semicolon,
   t.RightParenthesis,
   t.RightBracket,
 ]);
-const NONE_AFTER = new Set<DefinitionToken['tokenType']>([t.LeftParenthesis, t.LeftBracket]);
-const ONE_AROUND = new Set<DefinitionToken['tokenType']>([t.Pipe, t.Arrow, t.Equals]);
-const ONE_AFTER = new Set<DefinitionToken['tokenType']>([t.Comma, t.Colon]);
+const NONE_AFTER = new Set<t.DefinitionToken['tokenType']>([t.LeftParenthesis, t.LeftBracket]);
+const ONE_AROUND = new Set<t.DefinitionToken['tokenType']>([t.Pipe, t.Arrow, t.Equals]);
+const ONE_AFTER = new Set<t.DefinitionToken['tokenType']>([t.Comma, t.Colon]);
 
 /** Returns one space or none. */
 function spaceBetween(neighbours: Neighbours): '' | ' ' {

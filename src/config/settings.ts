@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DURATION_RULE, durationMs, numberWithUnit } from '../base/duration.ts';
+import { DURATION_RULE, durationMs, numberWithUnit } from '../base/amounts.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
 import { workerMemoryShare, workersThatFit, type ContainerLimits } from './container-limits.ts';

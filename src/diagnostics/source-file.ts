@@ -1,5 +1,3 @@
-import { countUpTo } from '../base/count-up-to.ts';
-
 /** Starts at 1; columns count UTF-16 units. */
 export interface Position {
   readonly line: number;
@@ -37,4 +35,16 @@ function lineStartsOf(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
   return starts;
+}
+
+/** Returns how many of the ascending numbers are at most `limit`, by binary search. */
+export function countUpTo(ascending: readonly number[], limit: number): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

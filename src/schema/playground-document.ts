@@ -1,5 +1,5 @@
-import type { DefinitionProblem, FunctionExample } from './program.ts';
-import type { Type } from './type.ts';
+import type { DefinitionProblem, FunctionType } from './program.ts';
+import type { AliasType, Type } from './type.ts';
 
 /** The description of a program for the playground: everything that its forms need, and no prompts or credentials. */
 export interface PlaygroundDocument {
@@ -23,17 +23,11 @@ export interface PlaygroundDocument {
   readonly providers: readonly string[];
 }
 
-export interface PlaygroundFunction {
-  readonly name: string;
-  readonly documentation?: string;
+/** Its client is the one that calls it by default. */
+export type PlaygroundFunction = Omit<FunctionType, 'prompt' | 'parameters'> & {
   /** The types have no constraints. */
   readonly parameters: readonly PlaygroundField[];
-  readonly returns: Type;
-  /** The client that calls it by default. */
-  readonly client: string;
-  /** The arguments of its tests. */
-  readonly examples: readonly FunctionExample[];
-}
+};
 
 export interface PlaygroundField {
   readonly name: string;
@@ -53,10 +47,7 @@ export interface PlaygroundEnum {
   readonly description?: string;
 }
 
-export interface PlaygroundAlias {
-  readonly name: string;
-  readonly type: Type;
-}
+export type PlaygroundAlias = Pick<AliasType, 'name' | 'type'>;
 
 export interface PlaygroundClient {
   readonly name: string;

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../base/json.ts';
 import { type ClientType, type RetryPolicyType, strategyMembers, type OptionEntry } from './client.ts';
 import type { AliasType, ClassType, EnumType, Type } from './type.ts';
-import type { Template } from './template.ts';
+import type { Expression, Template } from './template.ts';
 import type { Span } from '../diagnostics/span.ts';
-import type { Constraint } from './constraint.ts';
+import type { Condition, Constraint } from './constraint.ts';
 
 /**
  * The checked definitions, with resolved names and normalized types. Lists are in declaration order, with files sorted
@@ -53,8 +53,6 @@ export interface FunctionType {
   readonly name: string;
   readonly parameters: readonly ParameterType[];
   readonly returns: Type;
-  /** The name of the alias that `returns` replaces: a reply can label its value with it. */
-  readonly returnsAlias?: string;
   /** The name of a client, or `provider/model` with a provider before the first `/`. */
   readonly client: string;
   readonly prompt: Template;
@@ -123,6 +121,18 @@ export function indexDefinitions(definitions: Definitions): DefinitionIndex {
 function byName<T extends { readonly name: string }>(items: readonly T[]): ReadonlyMap<string, T> {
   return new Map(items.map((item) => [item.name, item]));
 }
+
+/** The type that a constraint applies to, and the definitions that contain its classes, enums and aliases. */
+export interface ConstrainedType {
+  readonly type: Type;
+  readonly definitions: DefinitionIndex;
+}
+
+/**
+ * Compiles the expression of a constraint, for values of this type. The rooms that check constraints receive it from
+ * `runtime/call`.
+ */
+export type CompileCondition = (expression: Expression, of: ConstrainedType) => Condition;
 
 /** An error in the definitions, in a form for pages: texts only. Literal credentials are masked. */
 export interface DefinitionProblem {

@@ -1,5 +1,10 @@
 import type { Constraint } from './constraint.ts';
 
+/** The types that every program has, besides media. */
+export const PRIMITIVES = ['string', 'int', 'float', 'bool', 'null'] as const;
+
+export const MEDIA = ['image', 'audio', 'pdf', 'video'] as const;
+
 /**
  * A checked type: frozen plain data, safe for structured clone and JSON.
  *
@@ -21,7 +26,7 @@ export type TypeShape =
   | { readonly kind: 'union'; readonly members: readonly Type[] };
 
 export interface PrimitiveShape {
-  readonly kind: 'string' | 'int' | 'float' | 'bool' | 'null';
+  readonly kind: (typeof PRIMITIVES)[number];
 }
 
 export interface MediaShape {
@@ -29,7 +34,7 @@ export interface MediaShape {
   readonly media: MediaKind;
 }
 
-export type MediaKind = 'image' | 'audio' | 'pdf' | 'video';
+export type MediaKind = (typeof MEDIA)[number];
 
 export interface LiteralShape {
   readonly kind: 'literal';

@@ -6,8 +6,7 @@ import { parseText } from '../runtime/call/parse-reply.ts';
 import { StepBudget } from '../runtime/reply/coerce/step-budget.ts';
 import type { ParsedReply, ParseFailure } from '../runtime/reply/reply-parser.ts';
 import { type SentExtension, compileCountedCondition } from '../runtime/call/call-types.ts';
-import type { CompileCondition } from '../schema/compile-condition.ts';
-import { indexDefinitions, type DefinitionIndex, type Program } from '../schema/program.ts';
+import { type CompileCondition, indexDefinitions, type DefinitionIndex, type Program } from '../schema/program.ts';
 import { extendDefinitions, type TypeExtension } from '../schema/type-extension.ts';
 
 /** The input of a thread. The program's file is named by its hash, so the path identifies the program. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../src/compiler/compile.ts';
-import { codeFrame, PLAIN, maskedText } from '../../src/diagnostics/code-frame.ts';
-import { formatPretty } from '../../src/diagnostics/report-formats.ts';
+import { codeFrame, PLAIN, maskedText, formatPretty } from '../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
 
 const KEY = 'plainlookingvalue';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Diagnostic } from '../../src/diagnostics/diagnostic.ts';
-import { formatGithub, formatJson, formatPretty, formatSarif } from '../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../src/diagnostics/source-file.ts';
+import { formatGithub, formatJson, formatPretty, formatSarif } from '../../src/diagnostics/report-formats.ts';
 
 const file = new SourceFile('dir/a,b.svc', 'class A {\n\tname Strng\n}\nclass A {}\n');
 const at = (text: string, from = 0): { file: string; start: number; end: number } => {

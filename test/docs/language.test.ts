@@ -1,10 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { STATEMENTS } from '../../src/compiler/1-parse/template/template-grammar.ts';
+import { STATEMENTS } from '../../src/compiler/1-parse/template/parse-template.ts';
 import { KEYWORD_TYPES } from '../../src/compiler/1-parse/tokens.ts';
-import { PRIMITIVES } from '../../src/compiler/2-check/build-definitions.ts';
-import { MEDIA } from '../../src/compiler/2-check/value-mismatch.ts';
+import { MEDIA, PRIMITIVES } from '../../src/schema/type.ts';
 import { ATTRIBUTES, PLACES } from '../../src/compiler/2-check/rules/known-attributes.ts';
 import { KNOWN_KEYS } from '../../src/compiler/1-parse/syntax-nodes.ts';
 import { formatSource } from '../../src/compiler/format-source.ts';

@@ -46,8 +46,8 @@ test.each(Object.values(FAILURES))('a failure with $code is answered with the de
     prompt: [],
   };
   const problem = problemOf(failure, report);
-  const declared: readonly ErrorField[] = ERRORS[failure.code].fields;
+  const declared: readonly ErrorField[] = ERRORS[failure.code].fields ?? [];
   expect(problem.status).toBe(ERRORS[failure.code].status);
   expect(Object.keys(problem.fields).toSorted()).toEqual([...declared].toSorted());
-  expect(problem.headers.map(([name]) => name)).toEqual([...ERRORS[failure.code].headers]);
+  expect(problem.headers.map(([name]) => name)).toEqual([...(ERRORS[failure.code].headers ?? [])]);
 });

@@ -1,4 +1,4 @@
-import { emitProgram } from '../../src/compiler/3-emit/emit-program.ts';
+import { emitProgram } from '../../src/compiler/compile.ts';
 import type { CompileOptions } from '../../src/compiler/compile-options.ts';
 import type { Constraint } from '../../src/schema/constraint.ts';
 import type { FunctionType, Definitions, Program } from '../../src/schema/program.ts';

@@ -4,8 +4,8 @@ import { parse } from '../../../src/compiler/1-parse/parse.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { formatSource } from '../../../src/compiler/format-source.ts';
 import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { formatPretty } from '../../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import { formatPretty } from '../../../src/diagnostics/report-formats.ts';
 import type { Random } from '../../recover/random.ts';
 import { broken, pollution, type Outcome, type Target } from '../target.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { openSync, closeSync, statSync } from 'node:fs';
 import { didYouMean } from '../../base/suggestion.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { createTypeSource } from '../../compiler/type-source.ts';
+import { createTypeSource } from '../../compiler/compile-types.ts';
 import { readFault } from '../../config/environment.ts';
 import { csvAnswers, JSON_ANSWERS, type AnswerFormat, AnswersFile } from '../../dev/batch/answers-file.ts';
 import { writeFault } from '../../base/write-file.ts';

@@ -1,4 +1,4 @@
-import { countUpTo } from '../../base/count-up-to.ts';
+import { countUpTo } from '../../diagnostics/source-file.ts';
 import { trimWhiteSpaceAtEnd, whiteSpaceAtStart } from '../../base/white-space.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { countUpTo } from '../../diagnostics/source-file.ts';
 import {
   EmbeddedActionsParser,
   isRecognitionException,
@@ -6,7 +7,6 @@ import {
   type IParserErrorMessageProvider,
   type TokenType,
 } from 'chevrotain';
-import { countUpTo } from '../../base/count-up-to.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { Span } from '../../diagnostics/span.ts';
@@ -20,21 +20,6 @@ const EXPECTATIONS: IParserErrorMessageProvider = {
   buildNoViableAltMessage: ({ customUserDescription }) => customUserDescription ?? 'something else',
   buildEarlyExitMessage: ({ customUserDescription }) => customUserDescription ?? 'something else',
 };
-
-const DECLARATION_WORDS = new Set<TokenType>([
-  t.Class,
-  t.Enum,
-  t.TypeKeyword,
-  t.Function,
-  t.Client,
-  t.RetryPolicy,
-  t.Generator,
-  t.Test,
-  t.TemplateString,
-  t.StringTemplate,
-  t.Dynamic,
-  t.Let,
-]);
 
 /**
  * Spans, reports and recovery for all grammar rules. Brackets are balanced before the grammar runs, so recovery skips one
@@ -128,16 +113,14 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
 
   /** Skips one token, or a whole bracketed part if the token is an opening bracket. */
   protected skipToken(): void {
-    const { match } = this.peek();
-    const closer = match === undefined ? undefined : this.#tokens[match];
+    const closer = this.#closer();
     if (closer !== undefined) while (this.LA(1) !== closer && !this.atEnd) this.SKIP_TOKEN();
     this.SKIP_TOKEN();
   }
 
   /** Returns the tokens between the brackets that the next token opens. */
   protected tokensInside(): readonly t.DefinitionToken[] {
-    const { match } = this.peek();
-    const closer = match === undefined ? undefined : this.#tokens[match];
+    const closer = this.#closer();
     const inside: t.DefinitionToken[] = [];
     for (let ahead = 2; closer !== undefined && this.LA(ahead) !== closer; ahead += 1) inside.push(this.peek(ahead));
     return inside;
@@ -146,7 +129,7 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
   protected atDeclaration(): boolean {
     const next = this.peek();
     if (next.startsDeclaration === true) return true;
-    if (!next.onNewLine || !DECLARATION_WORDS.has(next.tokenType)) return false;
+    if (!next.onNewLine || !this.nextIs(t.DeclarationWord)) return false;
     return this.nextIs(t.Identifier, 2) || (next.tokenType === t.Client && this.nextIs(t.Less, 2));
   }
 
@@ -158,6 +141,11 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
   protected spanFrom(token: t.DefinitionToken): Span {
     const last = this.peek(0);
     return { file: this.file, start: token.startOffset, end: last.startOffset + last.image.length };
+  }
+
+  /** Reports a token in the place of another one. `advice`: how to correct it. */
+  protected reportUnexpected(token: t.DefinitionToken, expected: string, advice = ''): void {
+    this.report('parse/unexpected-token', this.spanOf(token), { expected, found: t.quoteToken(token), advice });
   }
 
   /** Returns whether that part of the file, which the parser has just read, contains an error. */
@@ -176,6 +164,11 @@ abstract class RecoveringParser extends EmbeddedActionsParser {
 
   protected nameOf(token: t.DefinitionToken): NameNode {
     return { text: token.image, span: this.spanOf(token) };
+  }
+
+  /** Returns the partner of the next token, if that is an opening bracket. */
+  #closer(): t.DefinitionToken | undefined {
+    return this.#tokens[this.peek().match ?? -1];
   }
 
   #startsEntry(): boolean {
@@ -209,8 +202,7 @@ export abstract class ReportingParser extends RecoveringParser {
     else if (token.tokenType === t.Stray) this.report('parse/invalid-character', span, { text: image });
     else if (token.tokenType !== t.TooDeep) {
       const place = token.onNewLine || this.peek(-1).tokenType === t.LeftBrace ? expected : 'the end of the line';
-      const advice = strayHint(token, expected);
-      this.report('parse/unexpected-token', span, { expected: place, found: t.quoteToken(token), advice });
+      this.reportUnexpected(token, place, strayHint(token, expected));
     }
     this.skipEntry(token.depth);
   }

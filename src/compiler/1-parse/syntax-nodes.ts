@@ -94,24 +94,16 @@ export interface TemplateStringNode extends Declared {
   readonly body: RawStringNode;
 }
 
-interface Block extends Declared {
+interface Block<Kind> extends Declared {
+  readonly kind: Kind;
   readonly entries: readonly EntryNode[];
 }
 
-export interface ClientNode extends Block {
-  readonly kind: 'client';
-}
+export type ClientNode = Block<'client'>;
+export type RetryPolicyNode = Block<'retry_policy'>;
+export type GeneratorNode = Block<'generator'>;
 
-export interface RetryPolicyNode extends Block {
-  readonly kind: 'retry_policy';
-}
-
-export interface GeneratorNode extends Block {
-  readonly kind: 'generator';
-}
-
-export interface TestNode extends Block {
-  readonly kind: 'test';
+export interface TestNode extends Block<'test'> {
   readonly attributes: readonly AttributeNode[];
   /** Definitions in its `type_builder`, visible only in this test. */
   readonly types: readonly DeclarationNode[];

@@ -1,4 +1,4 @@
-import { createToken, Lexer, type IToken, type TokenType } from 'chevrotain';
+import { createToken, Lexer, tokenMatcher, type IToken, type TokenType } from 'chevrotain';
 
 /**
  * A token of a definition file. White space and comments are tokens too, so that the joined images are the source, but
@@ -19,10 +19,20 @@ export interface DefinitionToken extends IToken {
   match?: number;
 }
 
+/** All token types that the grammar can see. */
+export const VOCABULARY: TokenType[] = [];
+const keywords = new Map<string, TokenType>();
+const punctuation = new Map<string, TokenType>();
+/** The token types of keywords, by word. */
+export const KEYWORD_TYPES: ReadonlyMap<string, TokenType> = keywords;
+export const PUNCTUATION: ReadonlyMap<string, TokenType> = punctuation;
+
 /** Every token except closing braces: a block can contain it, valid or not. */
-export const Anything = createToken({ name: 'Anything', pattern: Lexer.NA });
+export const Anything = token('Anything', 'anything', []);
 /** A name or a keyword: the grammar reserves no word. */
-export const Identifier = token('Identifier', 'a name', [Anything]);
+export const Identifier = token('Identifier', 'a name');
+/** A keyword that can begin a definition. */
+export const DeclarationWord = token('DeclarationWord', 'a definition', [Identifier, Anything]);
 
 export const Class = keyword('class');
 export const Enum = keyword('enum');
@@ -35,106 +45,46 @@ export const Test = keyword('test');
 export const TemplateString = keyword('template_string');
 export const StringTemplate = keyword('string_template');
 export const Dynamic = keyword('dynamic');
-export const TypeBuilderKeyword = keyword('type_builder');
+export const TypeBuilderKeyword = keyword('type_builder', []);
 export const Let = keyword('let');
-export const MapWord = keyword('map');
+export const MapWord = keyword('map', []);
 
-export const Attribute = token('Attribute', 'an attribute', [Anything]);
-export const QuotedString = token('QuotedString', 'a string', [Anything]);
-export const RawString = token('RawString', 'a raw string', [Anything]);
-export const ExpressionToken = token('Expression', 'an expression', [Anything]);
-export const Number = token('Number', 'a number', [Anything]);
+export const Attribute = token('Attribute', 'an attribute');
+export const QuotedString = token('QuotedString', 'a string');
+export const RawString = token('RawString', 'a raw string');
+export const ExpressionToken = token('Expression', 'an expression');
+export const Number = token('Number', 'a number');
 /** A value without quotes: a string, a number, true, false, null or env.NAME. */
-export const Unquoted = token('Unquoted', 'a value', [Anything]);
+export const Unquoted = token('Unquoted', 'a value');
 /** A value without quotes that contains characters which require quotes. */
-export const InvalidValue = token('InvalidValue', 'a value', [Anything]);
-export const UnterminatedString = token('UnterminatedString', 'a string', [Anything]);
-export const UnterminatedRawString = token('UnterminatedRawString', 'a raw string', [Anything]);
-export const UnterminatedExpression = token('UnterminatedExpression', 'an expression', [Anything]);
-export const Stray = token('Stray', 'a character', [Anything]);
+export const InvalidValue = token('InvalidValue', 'a value');
+export const UnterminatedString = token('UnterminatedString', 'a string');
+export const UnterminatedRawString = token('UnterminatedRawString', 'a raw string');
+export const UnterminatedExpression = token('UnterminatedExpression', 'an expression');
+export const Stray = token('Stray', 'a character');
 /** Replaces brackets that are nested too deep. */
-export const TooDeep = token('TooDeep', 'nested brackets', [Anything]);
+export const TooDeep = token('TooDeep', 'nested brackets');
 
-export const LeftBrace = token('LeftBrace', '"{"', [Anything]);
-export const RightBrace = token('RightBrace', '"}"');
-export const LeftParenthesis = token('LeftParenthesis', '"("', [Anything]);
-export const RightParenthesis = token('RightParenthesis', '")"', [Anything]);
-export const LeftBracket = token('LeftBracket', '"["', [Anything]);
-export const RightBracket = token('RightBracket', '"]"', [Anything]);
-export const Less = token('Less', '"<"', [Anything]);
-export const Greater = token('Greater', '">"', [Anything]);
-export const Comma = token('Comma', '","', [Anything]);
-export const Colon = token('Colon', '":"', [Anything]);
-export const Semicolon = token('Semicolon', '";"', [Anything]);
-export const Equals = token('Equals', '"="', [Anything]);
-export const Pipe = token('Pipe', '"|"', [Anything]);
-export const Question = token('Question', '"?"', [Anything]);
-export const Arrow = token('Arrow', '"->"', [Anything]);
+export const LeftBrace = mark('LeftBrace', '{');
+export const RightBrace = mark('RightBrace', '}', []);
+export const LeftParenthesis = mark('LeftParenthesis', '(');
+export const RightParenthesis = mark('RightParenthesis', ')');
+export const LeftBracket = mark('LeftBracket', '[');
+export const RightBracket = mark('RightBracket', ']');
+export const Less = mark('Less', '<');
+export const Greater = mark('Greater', '>');
+export const Comma = mark('Comma', ',');
+export const Colon = mark('Colon', ':');
+export const Semicolon = mark('Semicolon', ';');
+export const Equals = mark('Equals', '=');
+export const Pipe = mark('Pipe', '|');
+export const Question = mark('Question', '?');
+export const Arrow = token('Arrow', '"->"');
 
-export const WhiteSpace = token('WhiteSpace', 'white space');
-export const LineComment = token('LineComment', 'a comment');
-export const DocComment = token('DocComment', 'a comment');
-export const BlockComment = token('BlockComment', 'a comment');
-
-export const PUNCTUATION: ReadonlyMap<string, TokenType> = new Map([
-  ['{', LeftBrace],
-  ['}', RightBrace],
-  ['(', LeftParenthesis],
-  [')', RightParenthesis],
-  ['[', LeftBracket],
-  [']', RightBracket],
-  ['<', Less],
-  ['>', Greater],
-  [',', Comma],
-  [':', Colon],
-  [';', Semicolon],
-  ['=', Equals],
-  ['|', Pipe],
-  ['?', Question],
-]);
-
-const KEYWORDS = [
-  Class,
-  Enum,
-  TypeKeyword,
-  Function,
-  Client,
-  RetryPolicy,
-  Generator,
-  Test,
-  TemplateString,
-  StringTemplate,
-  Dynamic,
-  TypeBuilderKeyword,
-  Let,
-  MapWord,
-];
-
-/** The token types of keywords, by word. */
-export const KEYWORD_TYPES: ReadonlyMap<string, TokenType> = new Map(
-  KEYWORDS.map((type) => [type.name.slice('Word '.length), type]),
-);
-
-/** All token types that the grammar can see. */
-export const VOCABULARY: TokenType[] = [
-  Anything,
-  Identifier,
-  ...KEYWORDS,
-  Attribute,
-  QuotedString,
-  RawString,
-  ExpressionToken,
-  Number,
-  Unquoted,
-  InvalidValue,
-  UnterminatedString,
-  UnterminatedRawString,
-  UnterminatedExpression,
-  Stray,
-  TooDeep,
-  Arrow,
-  ...PUNCTUATION.values(),
-];
+export const WhiteSpace = trivia('WhiteSpace');
+export const LineComment = trivia('LineComment');
+export const DocComment = trivia('DocComment');
+export const BlockComment = trivia('BlockComment');
 
 /** The keys of functions, clients, retry policies and tests that can follow another entry on its line. */
 export const BLOCK_KEYS: ReadonlySet<string> = new Set([
@@ -160,19 +110,35 @@ export function quoteToken({ image }: Pick<IToken, 'image'>): string {
   return quoted.startsWith('"') ? quoted : `"${quoted}"`;
 }
 
+/** True for a keyword that can begin a definition. */
+export function isDeclarationWord(word: IToken): boolean {
+  return tokenMatcher(word, DeclarationWord);
+}
+
 export function isTrivia(type: TokenType): boolean {
   return type === WhiteSpace || type === LineComment || type === DocComment || type === BlockComment;
 }
 
-function token(name: string, label: string, categories: TokenType[] = []): TokenType {
-  return createToken({ name, label, pattern: Lexer.NA, categories });
+function token(name: string, label: string, categories: TokenType[] = [Anything]): TokenType {
+  const type = createToken({ name, label, pattern: Lexer.NA, categories });
+  VOCABULARY.push(type);
+  return type;
 }
 
-function keyword(word: string): TokenType {
-  return createToken({
-    name: `Word ${word}`,
-    label: `"${word}"`,
-    pattern: Lexer.NA,
-    categories: [Identifier, Anything],
-  });
+/** `categories`, besides those of every word. */
+function keyword(word: string, categories: TokenType[] = [DeclarationWord]): TokenType {
+  const type = token(`Word ${word}`, `"${word}"`, [...categories, Identifier, Anything]);
+  keywords.set(word, type);
+  return type;
+}
+
+/** A punctuation mark of one character. */
+function mark(name: string, character: string, categories?: TokenType[]): TokenType {
+  const type = token(name, `"${character}"`, categories);
+  punctuation.set(character, type);
+  return type;
+}
+
+function trivia(name: string): TokenType {
+  return createToken({ name, pattern: Lexer.NA });
 }

@@ -1,7 +1,7 @@
 import { tokenMatcher } from 'chevrotain';
 import * as t from './tokens.ts';
 import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
-import { UNQUOTED_NUMBER, isExactInteger } from './scan-literal.ts';
+import { UNQUOTED_NUMBER, isExactInteger } from './tokenize.ts';
 import type {
   AttributeNode,
   EntryNode,
@@ -43,12 +43,19 @@ abstract class ValueGrammar extends ReportingParser {
   });
 
   protected readonly map = this.RULE('map', (): ValueNode => {
-    const open = this.take(t.LeftBrace);
-    const entries = this.SUBRULE(this.entries);
-    this.CONSUME(t.RightBrace);
+    const open = this.peek();
+    const entries = this.SUBRULE(this.braced);
     const span = this.spanFrom(open);
     const broken = this.ACTION(() => this.brokenBetween(span));
     return { kind: 'map', entries, span, ...(broken && { broken }) };
+  });
+
+  /** The entries of a map, or of a block of keys and values, with its braces. */
+  protected readonly braced = this.RULE('braced', (): readonly EntryNode[] => {
+    this.CONSUME(t.LeftBrace);
+    const entries = this.SUBRULE(this.entries);
+    this.CONSUME(t.RightBrace);
+    return entries;
   });
 
   /** The content of a map, or of a block of keys and values. */
@@ -227,11 +234,7 @@ abstract class ValueGrammar extends ReportingParser {
     this.ACTION(() => {
       const next = this.peek();
       if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
-      else
-        this.report('parse/unexpected-token', this.spanOf(next), {
-          expected: 'a value',
-          found: t.quoteToken(next),
-        });
+      else this.reportUnexpected(next, 'a value');
       if (this.#valueFollows()) this.skipEntry(next.depth);
     });
     return undefined;
@@ -522,13 +525,7 @@ export abstract class TypeGrammar extends ValueGrammar {
   }
 
   #sizedList(name: t.DefinitionToken): TypeNode {
-    const size = this.peek(2);
-    const advice = `A list has no fixed size: write \`${name.image}[]\`.`;
-    this.report('parse/unexpected-token', this.spanOf(size), {
-      expected: '"]"',
-      found: t.quoteToken(size),
-      advice,
-    });
+    this.reportUnexpected(this.peek(2), '"]"', `A list has no fixed size: write \`${name.image}[]\`.`);
     this.skipToken();
     return this.node({ kind: 'broken' }, name);
   }

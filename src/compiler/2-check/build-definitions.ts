@@ -1,11 +1,4 @@
-import {
-  resolveValue,
-  variablesIn,
-  type ClientType,
-  type OptionEntry,
-  type OptionValue,
-  type RetryPolicyType,
-} from '../../schema/client.ts';
+import { resolveValue, variablesIn, type ClientType, type RetryPolicyType } from '../../schema/client.ts';
 import type {
   FunctionExample,
   FunctionType,
@@ -15,14 +8,16 @@ import type {
   TestType,
 } from '../../schema/program.ts';
 import type { Template } from '../../schema/template.ts';
-import type {
-  ClassType,
-  EnumType,
-  EnumValueType,
-  FieldType,
-  StreamAttributes,
-  Type,
-  TypeAttributes,
+import {
+  MEDIA,
+  PRIMITIVES,
+  type ClassType,
+  type EnumType,
+  type EnumValueType,
+  type FieldType,
+  type StreamAttributes,
+  type Type,
+  type TypeAttributes,
 } from '../../schema/type.ts';
 import type {
   ClassNode,
@@ -50,12 +45,13 @@ import {
   lastEntries,
   stringOf,
   isConstraint,
+  entryData,
+  buildEntry,
 } from './node-values.ts';
 import { type DefinitionScope, testedFunctions } from './scope.ts';
-import { argumentMismatch, MEDIA } from './value-mismatch.ts';
+import { argumentMismatch } from './value-mismatch.ts';
 import { providerNamed } from '../../schema/providers/providers.ts';
 import { readRetryPolicy } from '../../schema/providers/retry-policy.ts';
-import { entryData } from './option-data.ts';
 import type { Constraint } from '../../schema/constraint.ts';
 
 /**
@@ -84,12 +80,10 @@ export function buildDefinitions(context: CheckContext): Definitions {
 // --- functions -------------------------------------------------------------------------------------------------------
 
 function buildFunction(node: FunctionNode, types: TypeBuilder, context: CheckContext): FunctionType {
-  const returnsAlias = types.aliasOf(node.returns);
   return {
     name: node.name.text,
     parameters: buildParameters(node.parameters, types),
     returns: types.build(node.returns, node.returnAttributes),
-    ...(returnsAlias !== undefined && { returnsAlias }),
     client: stringOf(entryValue(node.entries, 'client')) ?? '',
     prompt: promptOf(node, context),
     ...documented(node),
@@ -120,7 +114,7 @@ function exampleOf(test: TestNode, node: FunctionNode, scope: DefinitionScope): 
   const args = entryValue(test.entries, 'args');
   if (args?.kind !== 'map' || !isReadable(args)) return [];
   if (args.entries.some((entry) => argumentMismatch(entry, node, scope) !== undefined)) return [];
-  const entries = lastEntries(args.entries).map(buildEntry);
+  const entries = lastEntries(args.entries).map((entry) => buildEntry(entry));
   if (entries.some(({ value }) => variablesIn(value).length > 0)) return [];
   const plain = entries.map(({ key, value }) => [key, resolveValue(value, () => null)] as const);
   return [{ name: test.name.text, args: Object.fromEntries(plain) }];
@@ -194,7 +188,7 @@ function buildClient(node: ClientNode): ClientType | undefined {
   return {
     name: node.name.text,
     provider,
-    options: optionsOf(node).map(buildEntry),
+    options: optionsOf(node).map((entry) => buildEntry(entry)),
     ...(retryPolicy !== undefined && { retryPolicy }),
   };
 }
@@ -203,34 +197,6 @@ function buildClient(node: ClientNode): ClientType | undefined {
 export function optionsOf(node: { readonly entries: readonly EntryNode[] }): readonly EntryNode[] {
   const options = entryValue(node.entries, 'options');
   return options?.kind === 'map' ? lastEntries(options.entries) : [];
-}
-
-/** Builds `key value`. An unreadable value becomes null. */
-function buildEntry(entry: EntryNode): OptionEntry {
-  return { key: entry.key.text, value: buildValue(entry.value) };
-}
-
-function buildValue(node: ValueNode | undefined): OptionValue {
-  switch (node?.kind) {
-    case 'number':
-    case 'boolean':
-      return { kind: 'scalar', value: node.value };
-    case 'env':
-      return { kind: 'env', variable: node.variable };
-    case 'list':
-      return { kind: 'list', items: node.items.map(buildValue) };
-    case 'map':
-      return { kind: 'map', entries: lastEntries(node.entries).map(buildEntry) };
-    case 'expression':
-      return { kind: 'scalar', value: `{{${node.source}}}` };
-    case 'string':
-    case 'raw-string':
-      return { kind: 'scalar', value: stringOf(node) ?? '' };
-    case 'null':
-    case 'broken':
-    case undefined:
-      return { kind: 'scalar', value: null };
-  }
 }
 
 function buildRetryPolicy(node: RetryPolicyNode): RetryPolicyType {
@@ -260,7 +226,7 @@ export function buildTest(node: TestNode, { templates }: CheckContext): TestType
     name: node.name.text,
     span: node.name.span,
     functions: [...new Set(testedFunctions(node))],
-    args: entries.map(buildEntry),
+    args: entries.map((entry) => buildEntry(entry)),
     constraints,
     buildsTypes: node.types.length > 0,
     ...(unreadable !== undefined && { unreadable }),
@@ -282,8 +248,6 @@ function unreadablePart(
 function unreadableCondition(conditions: readonly AttributeNode[], readable: number): string | undefined {
   return conditions.length === readable ? undefined : 'a condition';
 }
-
-export const PRIMITIVES = ['string', 'int', 'float', 'bool', 'null'] as const;
 
 /** Replaces a type that breaks a rule. It is unknown to the other rules, and svc never serves such a program. */
 const PLACEHOLDER: Type = { kind: 'alias', name: '' };
@@ -314,12 +278,6 @@ class TypeBuilder {
     const type = node === undefined ? PLACEHOLDER : this.build(node.type, node.attributes);
     this.#aliases.set(name, type);
     return type;
-  }
-
-  /** Returns the name of the alias if a type is an alias or an optional one (`Size?`); undefined for any other type. */
-  aliasOf(node: TypeNode | undefined): string | undefined {
-    if (node?.kind === 'optional') return this.aliasOf(node.type);
-    return node?.kind === 'name' && this.#context.scope.aliases.has(node.name) ? node.name : undefined;
   }
 
   #shape(node: TypeNode): Type {

@@ -1,13 +1,26 @@
+import { withInside } from '../../schema/type-graph.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import { type Definitions, type TestType, indexDefinitions } from '../../schema/program.ts';
-import type { DocumentNode } from '../1-parse/syntax-nodes.ts';
+import {
+  type Definitions,
+  type TestType,
+  indexDefinitions,
+  type DefinitionIndex,
+  type FunctionType,
+  type TemplateStringType,
+} from '../../schema/program.ts';
+import type { DocumentNode, FunctionNode, TemplateStringNode, DeclarationNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
-import { lenient } from '../1-parse/lenient.ts';
+import { lenient } from '../1-parse/parse.ts';
 import { CheckContext } from './check-context.ts';
-import { structuredClients } from '../../schema/structured-output.ts';
-import { checkTemplates, checkTestConditions } from './templates/check-templates.ts';
+import { structuredClients, isAlwaysStructured, type StructuredClient } from '../../schema/structured-output.ts';
 import { buildDefinitions, buildTest } from './build-definitions.ts';
 import { RULES } from './rules.ts';
+import type { Span } from '../../diagnostics/span.ts';
+import type { Expression, Template } from '../../schema/template.ts';
+import type { Type } from '../../schema/type.ts';
+import { entryValue } from './node-values.ts';
+import { CONTEXT, typed, type StaticValue, ANY, object, type TemplateScope } from './templates/static-value.ts';
+import { TemplateWalker, type TemplateRule } from './templates/template-walker.ts';
 
 export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
@@ -29,7 +42,149 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   const clientsOf = new Map(definitions.functions.map((fn) => [fn.name, structuredClients(fn, index)]));
   checkTemplates(context, definitions, { index, clientsOf });
   for (const rule of RULES.clients) rule(context, index, clientsOf);
-  checkTestConditions(context, definitions, built);
+  checkTestConditions(context, index, built);
   const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
   return { definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
+}
+
+interface Indexed {
+  readonly index: DefinitionIndex;
+  /** The clients of each function. */
+  readonly clientsOf: ReadonlyMap<string, readonly StructuredClient[]>;
+}
+
+/** Applies the rules for templates to every prompt, template_string and constraint. */
+function checkTemplates(context: CheckContext, definitions: Definitions, { index, clientsOf }: Indexed): void {
+  const { scope } = context;
+  const found: Diagnostic[] = [];
+  for (const fn of definitions.functions) {
+    const node = scope.functions.get(fn.name);
+    // A function without a prompt has its own diagnostic.
+    if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
+    const returns =
+      node.returns === undefined || isAlwaysStructured(clientsOf.get(fn.name) ?? []) ? {} : { returns: fn.returns };
+    found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
+  }
+  for (const text of definitions.templateStrings) {
+    const node = scope.templateStrings.get(text.name);
+    if (node !== undefined) found.push(...problemsOf(context, text.template, scopeOf(node, text, index)));
+  }
+  found.push(...constraintProblems(context, index, definitions));
+  context.diagnostics.push(...distinct(found));
+}
+
+/** Codes for missing parts, reported only if the whole template is readable. */
+const MISSING_PARTS = new Set(['template/unused-parameter', 'template/no-output-format']);
+
+function problemsOf(
+  { templates }: CheckContext,
+  template: Template,
+  scope: Parameters<typeof checkTemplate>[1],
+): readonly Diagnostic[] {
+  const problems = checkTemplate(template, scope);
+  return templates.isReadable(template) ? problems : problems.filter(({ code }) => !MISSING_PARTS.has(code));
+}
+
+function scopeOf(
+  node: FunctionNode | TemplateStringNode,
+  { parameters }: FunctionType | TemplateStringType,
+  definitions: DefinitionIndex,
+): Parameters<typeof checkTemplate>[1] {
+  const parameterSpans = new Map<string, Span>(node.parameters.map(({ name }) => [name.text, name.span]));
+  return { definitions, parameters, declaration: node.name.span, parameterSpans };
+}
+
+/** Checks every constraint in the definitions against its type. */
+function constraintProblems(
+  { scope, templates }: CheckContext,
+  definitions: DefinitionIndex,
+  { classes, enums, aliases, functions }: Definitions,
+): readonly Diagnostic[] {
+  const checked = (types: readonly Type[], node: DeclarationNode | undefined): readonly Diagnostic[] =>
+    types.flatMap(withInside).flatMap((subject) =>
+      (subject.constraints ?? []).flatMap(({ expression }) => {
+        const file = templates.fileOf(expression) ?? node?.span.file ?? '';
+        return checkCondition(expression, { definitions, file }, new Map([['this', typed(subject)]]));
+      }),
+    );
+  return [
+    ...classes.flatMap(({ name, constraints, fields }) =>
+      checked([{ kind: 'class', name, constraints }, ...fields.map(({ type }) => type)], scope.classes.get(name)),
+    ),
+    ...enums.flatMap(({ name, constraints = [] }) =>
+      checked([{ kind: 'enum', name, constraints }], scope.enums.get(name)),
+    ),
+    ...aliases.flatMap(({ name, type }) => checked([type], scope.aliases.get(name))),
+    ...functions.flatMap(({ name, parameters, returns }) =>
+      checked([...parameters.map(({ type }) => type), returns], scope.functions.get(name)),
+    ),
+  ];
+}
+
+/** Drops duplicates: a walk visits a constraint at each use. */
+function distinct(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((diagnostic) => [placeOf(diagnostic), diagnostic])).values()];
+}
+
+function placeOf({ code, span }: Diagnostic): string {
+  return `${code} ${span.file} ${span.start} ${span.end}`;
+}
+
+/**
+ * Checks a prompt or template_string against the names in scope. Errors are problems that certainly fail a rendering.
+ */
+export function checkTemplate(template: Template, scope: TemplateScope): readonly Diagnostic[] {
+  const names = new Map<string, StaticValue>([
+    ['ctx', CONTEXT],
+    ['_', { kind: 'chat' }],
+    ...scope.parameters.map(({ name, type }): [string, StaticValue] => [name, typed(type)]),
+  ]);
+  const walker = new TemplateWalker({ file: template.file, definitions: scope.definitions }, names, RULES);
+  walker.body(template.body);
+  return [...walker.diagnostics, ...RULES.templates.flatMap((rule) => rule(template, scope))];
+}
+
+/** Checks an expression against the names in its scope. */
+function checkCondition(
+  expression: Expression,
+  place: { readonly definitions: DefinitionIndex; readonly file: string },
+  names: ReadonlyMap<string, StaticValue>,
+  rules: readonly TemplateRule[] = [],
+): readonly Diagnostic[] {
+  const walker = new TemplateWalker(place, new Map(names), { ...RULES, expressions: [...RULES.expressions, ...rules] });
+  walker.expression(expression);
+  return walker.diagnostics;
+}
+
+/**
+ * Applies the rules for expressions to the conditions of every test, for each of its functions. A test that extends types
+ * can name fields that the definitions do not have.
+ */
+function checkTestConditions(context: CheckContext, index: DefinitionIndex, tests: readonly TestType[]): void {
+  const found: Diagnostic[] = [];
+  for (const test of tests.filter(({ buildsTypes }) => !buildsTypes)) {
+    for (const name of test.functions) {
+      const fn = index.functions.get(name);
+      // A function without a readable return type has its own diagnostic.
+      if (fn === undefined || context.scope.functions.get(name)?.returns === undefined) continue;
+      for (const [at, { expression }] of test.constraints.entries()) {
+        const place = { definitions: index, file: test.span.file };
+        found.push(...checkCondition(expression, place, namesBefore(test, at, fn), RULES.conditions));
+      }
+    }
+  }
+  context.diagnostics.push(...distinct(found));
+}
+
+/** The names in the scope of a condition: `_.checks` has the checks before it. */
+function namesBefore(test: TestType, at: number, fn: FunctionType): ReadonlyMap<string, StaticValue> {
+  const labels = test.constraints
+    .slice(0, at)
+    .flatMap(({ level, label }) => (level === 'check' && label !== undefined ? [label] : []));
+  const checks = object('_.checks', Object.fromEntries(labels.map((label) => [label, ANY])));
+  return new Map<string, StaticValue>([
+    ...fn.parameters.map(({ name, type }) => [name, typed(type)] as const),
+    ['this', typed(fn.returns)],
+    ['_', object('_', { result: typed(fn.returns), checks, latency_ms: ANY })],
+  ]);
 }

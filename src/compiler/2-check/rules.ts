@@ -1,14 +1,14 @@
+import type { TemplateRule, TemplateRules } from './templates/template-walker.ts';
 import type { DefinitionIndex } from '../../schema/program.ts';
 import type { StructuredClient } from '../../schema/structured-output.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
-import type { FilterCall, Template } from '../../schema/template.ts';
+import type { Template } from '../../schema/template.ts';
 import type { CheckContext, Rule } from './check-context.ts';
 import { aliasCollisions } from './rules/alias-collisions.ts';
 import { attributeArguments } from './rules/attribute-arguments.ts';
 import { builtTypes } from './rules/built-types.ts';
 import { clientParts } from './rules/client-parts.ts';
-import { constraintSyntax } from './rules/constraint-syntax.ts';
-import { constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
+import { constraintSyntax, constraintForm, parameterChecks, repeatedLabels } from './rules/constraints.ts';
 import { aliasCycles, classCycles } from './rules/cycles.ts';
 import { environmentVariables } from './rules/environment-variables.ts';
 import { functionParts } from './rules/function-parts.ts';
@@ -40,24 +40,18 @@ import { roleRule } from './rules/role.ts';
 import { unknownFieldRule } from './rules/unknown-field.ts';
 import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './rules/unknown-names.ts';
 import { unknownMethodRule } from './rules/unknown-method.ts';
-import { unpackingRule, type Assignment } from './rules/unpacking.ts';
+import { unpackingRule } from './rules/unpacking.ts';
 import { unusedParameters } from './rules/unused-parameters.ts';
-import type { RuleContext, TemplateRule, TemplateScope } from './templates/template-rule.ts';
+import type { TemplateScope } from './templates/static-value.ts';
 
 /** The input of the rules of each phase. */
-interface Rules {
+interface Rules extends TemplateRules {
   /** The definitions, before anything that takes time in proportion to the size of their types. */
   readonly size: readonly Rule[];
   /** The definitions. */
   readonly definitions: readonly Rule[];
   /** The whole of a prompt or template_string. */
   readonly templates: readonly ((template: Template, scope: TemplateScope) => readonly Diagnostic[])[];
-  /** Each expression of a prompt, a template_string, a constraint or a condition of a test. */
-  readonly expressions: readonly TemplateRule[];
-  /** Each use of a filter, in the same places. */
-  readonly filters: readonly ((filter: FilterCall, context: RuleContext) => void)[];
-  /** Each assignment of a template, loops included. */
-  readonly assignments: readonly ((assignment: Assignment, context: RuleContext) => void)[];
   /** Each expression of a condition of a test, after the rules for all expressions. */
   readonly conditions: readonly TemplateRule[];
   /** The clients, and those that each function uses. */

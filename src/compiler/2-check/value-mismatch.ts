@@ -1,10 +1,8 @@
-import type { MediaKind } from '../../schema/type.ts';
+import { MEDIA } from '../../schema/type.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import type { ClassNode, EntryNode, EnumNode, FunctionNode, TypeNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import { hasAttribute } from './node-values.ts';
 import type { DefinitionScope } from './scope.ts';
-
-export const MEDIA: readonly MediaKind[] = ['image', 'audio', 'pdf', 'video'];
 
 /** The place of a value that does not match its type, and the expected value, such as `a number`. */
 export interface ValueMismatch {

@@ -1,5 +1,6 @@
-import type { Schema } from './names.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+
+export type Schema = Readonly<Record<string, unknown>>;
 
 /** An assert for a keyword, or the reason why there is none. */
 type Bound = { readonly key: string; readonly condition: string } | { readonly key: string; readonly fault: string };

@@ -1,22 +1,198 @@
-import { canonicalJson, isJsonObject } from '../../base/json.ts';
-import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
-import { boundsOf } from './bounds.ts';
-import {
-  BY_TYPE,
-  DEFINITION_KEYS,
-  keywordFaults,
-  MAX_SCHEMA_DEPTH,
-  SCALARS,
-  stringFormats,
-  withoutDefinitions,
-  type Schema,
-  isAnnotation,
-  innerSchemas,
-  NAME,
-  SchemaNames,
-  type KindOf,
-} from './names.ts';
+import { isJsonObject, ownValue, canonicalJson } from '../../base/json.ts';
+import { percentDecoded } from '../../base/percent-encoding.ts';
+import { pathStep, type ValuePath, pathText } from '../../base/value-path.ts';
+import { didYouMean } from '../../base/suggestion.ts';
+import { boundsOf, type Schema } from './bounds.ts';
 import type { ViolationList } from '../../schema/violation.ts';
+
+/** The kind of the definition with that name, if there is one. */
+type KindOf = (name: string) => string | undefined;
+
+/** A name in the definition language. The check of the snippet covers the first letter and reserved words. */
+const NAME = /^[A-Za-z]\w*$/u;
+
+/** A schema that others can refer to. */
+interface NamedSchema {
+  readonly schema: Schema;
+  readonly path: ValuePath;
+  /** The name that stands for `#` in it. */
+  readonly owner: string;
+}
+
+const REFERENCE = /^#\/(?:\$defs|definitions|components\/schemas)\/([^/]+)$/u;
+
+/** The names of JSON Schemas, and the names that their types get. */
+class SchemaNames {
+  readonly kindOf: KindOf;
+  readonly #schemas = new Map<string, NamedSchema>();
+  readonly #types = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  /** The type for each `$id`. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(schemas: Readonly<Record<string, unknown>>, root: ValuePath, kindOf: KindOf) {
+    this.kindOf = kindOf;
+    const all: (readonly [string, NamedSchema])[] = [];
+    for (const [name, schema] of Object.entries(schemas)) {
+      if (!isJsonObject(schema)) continue;
+      const path = pathStep(root, name);
+      all.push([name, { schema, path, owner: name }]);
+      for (const [inner, part, at] of innerSchemas(schema, path)) {
+        if (isJsonObject(part)) all.push([inner, { schema: part, path: at, owner: name }]);
+      }
+    }
+    for (const [name, named] of all) {
+      this.#taken.add(name);
+      if (!this.#schemas.has(name)) this.#schemas.set(name, named);
+    }
+    for (const [name, { schema }] of all)
+      this.identify(schema, Object.hasOwn(schemas, name) ? name : this.typeOf(name));
+  }
+
+  /** The name of the type for a definition in a schema: generators also write names that no type can have. */
+  typeOf(name: string): string {
+    if (/^[A-Z]\w*$/u.test(name) || this.kindOf(name) !== undefined) return name;
+    const known = this.#types.get(name);
+    if (known !== undefined) return known;
+    const plain = name.replaceAll(/\W/gu, '_').replace(/^[\d_]+/u, '');
+    const type = this.take(plain === '' ? 'Type' : plain.charAt(0).toUpperCase() + plain.slice(1));
+    this.#types.set(name, type);
+    return type;
+  }
+
+  /** Returns a name that no definition has, and keeps it from others. */
+  take(wanted: string): string {
+    let name = wanted;
+    for (let number = 2; this.#taken.has(name) || this.kindOf(name) !== undefined; number += 1) {
+      name = `${wanted}_${number}`;
+    }
+    this.#taken.add(name);
+    return name;
+  }
+
+  /** From now on, references to the `$id` of a schema are references to this type. */
+  identify({ $id }: Schema, type: string): void {
+    if (typeof $id === 'string' && !this.#ids.has($id)) this.#ids.set($id, type);
+  }
+
+  /** The type that a `$ref` names; undefined if it has another form. */
+  referred(reference: unknown, owner: string): string | undefined {
+    if (typeof reference !== 'string') return undefined;
+    if (reference === '#') return owner;
+    const name = nameIn(reference);
+    if (name === undefined) return this.#ids.get(reference);
+    return NAME.test(name) || this.#schemas.has(name) ? this.typeOf(name) : undefined;
+  }
+
+  /** The schema behind a `$ref`, if this request has it. */
+  schemaOf(reference: unknown, owner: string): NamedSchema | undefined {
+    if (typeof reference !== 'string') return undefined;
+    const name = reference === '#' ? owner : (nameIn(reference) ?? this.#ids.get(reference));
+    return name === undefined ? undefined : this.#schemas.get(name);
+  }
+}
+
+/** The definitions in a schema, with their paths. */
+function innerSchemas(schema: Schema, path: ValuePath): ReadonlyArray<readonly [string, unknown, ValuePath]> {
+  const components = ownValue(schema, 'components');
+  const places: ReadonlyArray<readonly [unknown, ValuePath]> = [
+    [ownValue(schema, '$defs'), pathStep(path, '$defs')],
+    [ownValue(schema, 'definitions'), pathStep(path, 'definitions')],
+    [
+      isJsonObject(components) ? ownValue(components, 'schemas') : undefined,
+      pathStep(pathStep(path, 'components'), 'schemas'),
+    ],
+  ];
+  return places.flatMap(([definitions, at]) =>
+    isJsonObject(definitions)
+      ? Object.entries(definitions).map(([name, part]) => [name, part, pathStep(at, name)] as const)
+      : [],
+  );
+}
+
+/** The name in a reference, which is a JSON pointer (RFC 6901) in a URI fragment. */
+function nameIn(reference: string): string | undefined {
+  const name = REFERENCE.exec(reference)?.[1];
+  return name === undefined ? undefined : percentDecoded(name)?.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** The limit for brackets in definitions. */
+const MAX_SCHEMA_DEPTH = 64;
+
+/** Keywords that do not constrain the values. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(
+  (
+    'title description default examples example $comment $schema $id deprecated readOnly writeOnly ' +
+    'contentEncoding contentMediaType discriminator externalDocs xml'
+  ).split(' '),
+);
+
+/** The keywords with definitions, which only a whole schema can have. */
+const DEFINITION_KEYS = ['$defs', 'definitions', 'components'] as const;
+
+const OF_ROOT: ReadonlySet<string> = new Set(DEFINITION_KEYS);
+
+function withoutDefinitions(schema: Schema): Schema {
+  const { $defs: _a, definitions: _b, components: _c, ...own } = schema;
+  return own;
+}
+
+const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'];
+
+/** The keywords beside `type`, by type. */
+const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  integer: NUMBER,
+  number: NUMBER,
+  boolean: [],
+  null: [],
+  array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
+};
+
+/** The types of the language for types without parts. */
+const SCALARS: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'int',
+  number: 'float',
+  boolean: 'bool',
+  null: 'null',
+};
+
+/** Reports the keywords of a schema that are not in `allowed` and constrain its values. */
+function checkKeywords(schema: Schema, allowed: readonly string[], path: ValuePath, faults: ViolationList): void {
+  for (const key of Object.keys(schema)) {
+    if (allowed.includes(key) || isAnnotation(key)) continue;
+    const advice = didYouMean(key, allowed) || 'Remove it';
+    const message = OF_ROOT.has(key)
+      ? 'is allowed only at the top of a schema'
+      : `is not supported here; allowed: ${allowed.join(', ')}. ${advice}`;
+    faults.add({ path: pathText(pathStep(path, key)), message });
+  }
+}
+
+/** Extensions of OpenAPI begin with `x-`. */
+function isAnnotation(key: string): boolean {
+  return ANNOTATIONS.has(key) || key.startsWith('x-');
+}
+
+/** The formats of the strings in a schema, without those in its own classes. */
+function stringFormats(schema: unknown): readonly string[] {
+  const found = new Set<string>();
+  const collect = (part: unknown, depth: number): void => {
+    if (!isJsonObject(part) || depth > MAX_SCHEMA_DEPTH) return;
+    const { type, format } = part;
+    const isString = type === 'string' || (Array.isArray(type) && type.includes('string'));
+    if (isString && typeof format === 'string' && format !== '') found.add(format);
+    for (const key of ['items', 'additionalProperties']) collect(part[key], depth + 1);
+    for (const key of ['anyOf', 'oneOf', 'allOf']) {
+      const members: unknown = part[key];
+      if (Array.isArray(members)) for (const member of members) collect(member, depth + 1);
+    }
+  };
+  collect(schema, 0);
+  return [...found];
+}
 
 /** Definitions as a request sends them. */
 export interface Snippet {
@@ -36,7 +212,7 @@ export function writeSnippet(schemas: unknown, kindOf: KindOf, faults: Violation
     faults.add({ path: pathText(root), message: 'has to be an object that maps names of types to JSON Schemas' });
     return { text: '' };
   }
-  const writer = new SnippetWriter(new SchemaNames(schemas, root, kindOf), kindOf, faults);
+  const writer = new SnippetWriter(new SchemaNames(schemas, root, kindOf), faults);
   for (const [name, schema] of Object.entries(schemas))
     writer.definition(name, schema, { path: pathStep(root, name), owner: name });
   return { text: writer.lines.join('\n'), paths: writer.paths };
@@ -62,16 +238,14 @@ class SnippetWriter {
   readonly lines: string[] = [];
   readonly paths: string[] = [];
   readonly #names: SchemaNames;
-  readonly #members: SchemaMembers;
-  readonly #kindOf: KindOf;
   readonly #faults: ViolationList;
+  /** Of all classes together. */
+  readonly #budget = { properties: MAX_PROPERTIES };
   /** The schema of each name, as canonical JSON. */
   readonly #known = new Map<string, string>();
 
-  constructor(names: SchemaNames, kindOf: KindOf, faults: ViolationList) {
+  constructor(names: SchemaNames, faults: ViolationList) {
     this.#names = names;
-    this.#members = new SchemaMembers(names, faults);
-    this.#kindOf = kindOf;
     this.#faults = faults;
   }
 
@@ -88,7 +262,7 @@ class SnippetWriter {
     this.#inner(schema, path, owner);
     const rest = withoutDefinitions(schema);
     const place = { path, owner, name };
-    const kind = this.#kindOf(name);
+    const kind = this.#names.kindOf(name);
     if (kind === 'enum') this.#enum(rest, place);
     else if (kind === 'class' || isClass(rest)) this.#class(rest, place, kind === 'class');
     else {
@@ -139,7 +313,9 @@ class SnippetWriter {
     const body: (readonly [string, ValuePath])[] = [];
     // A definition has one description.
     if (!extended && description !== undefined) body.push([`  @${this.#description(description, path)}`, path]);
-    for (const property of this.#members.of(schema, path, owner)) {
+    const reader = new MemberReader(this.#names, this.#faults, this.#budget);
+    reader.read(schema, path, owner);
+    for (const property of reader.finish()) {
       const { key } = property;
       const place = { path: property.path, owner, name: `${name}_${key}` };
       const line = this.#field(key, property.schema, place, property.required);
@@ -326,7 +502,7 @@ class SnippetWriter {
   }
 
   #checkKeywords(schema: Schema, allowed: readonly string[], path: ValuePath): void {
-    for (const { key, message } of keywordFaults(schema, allowed)) this.#fault(pathStep(path, key), message);
+    checkKeywords(schema, allowed, path, this.#faults);
   }
 
   #unreadable(path: ValuePath | undefined, message: string): WrittenType {
@@ -389,43 +565,23 @@ interface Property {
 
 const KEYWORDS = ['type', 'properties', 'required', 'additionalProperties', 'allOf'];
 
-/** Reads the properties of classes, also those that `allOf` merges. */
-class SchemaMembers {
-  readonly #names: SchemaNames;
-  readonly #faults: ViolationList;
-  #read = 0;
-
-  constructor(names: SchemaNames, faults: ViolationList) {
-    this.#names = names;
-    this.#faults = faults;
-  }
-
-  /** The properties of a schema; those of `allOf` come first. `owner`: the type that `#` denotes. */
-  of(schema: Schema, path: ValuePath, owner: string): readonly Property[] {
-    const reader = new MemberReader(this.#names, this.#faults, () => {
-      this.#read += 1;
-      return this.#read <= MAX_PROPERTIES;
-    });
-    reader.read(schema, path, owner);
-    return reader.finish();
-  }
-}
-
+/** Reads the properties of a class, also those that `allOf` merges: the latter come first. */
 class MemberReader {
   readonly #names: SchemaNames;
   readonly #faults: ViolationList;
-  readonly #count: () => boolean;
+  readonly #budget: { properties: number };
   readonly #properties = new Map<string, Property>();
   readonly #required: (readonly [unknown, ValuePath])[] = [];
   /** The schemas that were read by reference. */
   readonly #seen = new Set<Schema>();
 
-  constructor(names: SchemaNames, faults: ViolationList, count: () => boolean) {
+  constructor(names: SchemaNames, faults: ViolationList, budget: { properties: number }) {
     this.#names = names;
     this.#faults = faults;
-    this.#count = count;
+    this.#budget = budget;
   }
 
+  /** `owner`: the type that `#` denotes. */
   read(schema: unknown, path: ValuePath, owner: string): void {
     if (!isJsonObject(schema)) return this.#fault(path, 'has to be a JSON Schema: an object');
     if (path.depth > MAX_SCHEMA_DEPTH || this.#seen.size > MAX_SCHEMA_DEPTH) {
@@ -435,8 +591,7 @@ class MemberReader {
     if (schema['type'] !== undefined && schema['type'] !== 'object') {
       return this.#fault(pathStep(path, 'type'), 'has to be "object", because it describes a class');
     }
-    for (const { key, message } of keywordFaults(withoutDefinitions(schema), KEYWORDS))
-      this.#fault(pathStep(path, key), message);
+    checkKeywords(withoutDefinitions(schema), KEYWORDS, path, this.#faults);
     if (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false) {
       this.#fault(
         pathStep(path, 'additionalProperties'),
@@ -458,7 +613,7 @@ class MemberReader {
   }
 
   #readReferred(schema: Schema, path: ValuePath, owner: string): void {
-    for (const { key, message } of keywordFaults(schema, ['$ref'])) this.#fault(pathStep(path, key), message);
+    checkKeywords(schema, ['$ref'], path, this.#faults);
     const named = this.#names.schemaOf(schema['$ref'], owner);
     if (named === undefined) {
       this.#fault(
@@ -483,7 +638,8 @@ class MemberReader {
     if (!isJsonObject(properties)) return this.#fault(at, 'has to be an object');
     for (const [key, schema] of Object.entries(properties)) {
       const path = pathStep(at, key);
-      if (!this.#count()) return this.#fault(path, 'is one of more than 500 fields');
+      this.#budget.properties -= 1;
+      if (this.#budget.properties < 0) return this.#fault(path, 'is one of more than 500 fields');
       const known = this.#properties.get(key);
       if (known === undefined) this.#properties.set(key, { key, schema, path, required: false });
       else if (canonicalJson(known.schema) !== canonicalJson(schema)) {

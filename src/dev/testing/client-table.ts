@@ -1,4 +1,4 @@
-import { visible } from '../../diagnostics/code-frame.ts';
+import { visible } from '../../diagnostics/report-formats.ts';
 import { durationText } from '../../base/amounts.ts';
 import { dollars } from './report-lines.ts';
 import { fullName, knownCost, meanLatency, passedRuns, type TestResult } from './test-results.ts';

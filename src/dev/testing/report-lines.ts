@@ -1,4 +1,4 @@
-import { visible } from '../../diagnostics/code-frame.ts';
+import { visible } from '../../diagnostics/report-formats.ts';
 import type { Message, MessagePart } from '../../schema/message.ts';
 import { decimal } from '../../schema/price-list.ts';
 import type { ConditionOutcome } from '../../runtime/call/test-conditions.ts';

@@ -1,6 +1,5 @@
 import { withoutChecks } from '../../runtime/call/test-conditions.ts';
-import { COLOURED, PLAIN, visible, type Paint } from '../../diagnostics/code-frame.ts';
-import type { SpanLocator } from '../../diagnostics/report-formats.ts';
+import { COLOURED, PLAIN, visible, type Paint, type SpanLocator } from '../../diagnostics/report-formats.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import { clientTable } from './client-table.ts';
 import { counted, durationText } from '../../base/amounts.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import type { JsonObject } from '../../base/json.ts';
-import { NameAllocator } from '../../compiler/3-emit/openapi/name-allocator.ts';
+import { NameAllocator } from '../../compiler/3-emit/openapi/dialect.ts';
 import { indexDefinitions, type DefinitionIndex, type FunctionType, type Definitions } from '../../schema/program.ts';
 import {
   anyOf,

@@ -1,16 +1,10 @@
-import { error, factoryOf, warning } from './entry.ts';
+import { error, factoryOf, warning, type Named, type Text } from './entry.ts';
 
 interface Found {
   readonly expected: string;
   readonly found: string;
   /** How to correct it, if that is known. */
   readonly advice?: string;
-}
-interface Text {
-  readonly text: string;
-}
-interface Named {
-  readonly name: string;
 }
 
 /** Every problem with the syntax of a definition file. */
@@ -24,9 +18,8 @@ const ENTRIES = {
     (p) => `Add "${p.closer}" where it ends.`,
   ),
   'parse/later-language': error(
-    () => 'This file is in the language of BAML v1, which svc does not read.',
-    () =>
-      'svc reads the language of BAML v0: write fields as `name Type`, clients as `client<llm> Name { provider … options { … } }`, and prompts as `#"…"#`.',
+    'This file is in the language of BAML v1, which svc does not read.',
+    'svc reads the language of BAML v0: write fields as `name Type`, clients as `client<llm> Name { provider … options { … } }`, and prompts as `#"…"#`.',
   ),
   'parse/missing-brace': error<Named>(
     (p) => `The block of "${p.name}" does not begin with "{".`,
@@ -34,24 +27,21 @@ const ENTRIES = {
   ),
   'parse/unmatched-bracket': error<Text>(
     (p) => `This "${p.text}" closes nothing.`,
-    () => 'Remove it, or add the opening bracket that it belongs to.',
+    'Remove it, or add the opening bracket that it belongs to.',
   ),
   'parse/unterminated-string': error(
-    () => 'This string has no closing quote.',
-    () => 'Close it with `"`. A quote inside a string is written `\\"`.',
+    'This string has no closing quote.',
+    'Close it with `"`. A quote inside a string is written `\\"`.',
   ),
   'parse/unterminated-raw-string': error<Text>(
     (p) => `This raw string has no closing ${p.text}.`,
     (p) => `End it with ${p.text}: a quote and as many "#" as it begins with.`,
   ),
-  'parse/unterminated-expression': error(
-    () => 'This expression has no closing "}}".',
-    () => 'End the expression with `}}`.',
-  ),
+  'parse/unterminated-expression': error('This expression has no closing "}}".', 'End the expression with `}}`.'),
   'parse/invalid-character': error<Text>((p) => `"${p.text}" has no meaning here.`),
   'parse/invalid-name': error<Named & { readonly reason: string }>(
     (p) => `"${p.name}" is not a valid name: ${p.reason}.`,
-    () => 'A name begins with an ASCII letter and continues with letters, digits and "_".',
+    'A name begins with an ASCII letter and continues with letters, digits and "_".',
   ),
   'parse/unquoted-value': error<Text & { readonly expression?: boolean }>(
     (p) => `This value contains "${p.text}", so it must be in quotes.`,
@@ -62,15 +52,15 @@ const ENTRIES = {
   ),
   'parse/call-as-value': warning<Named>(
     (p) => `svc does not call "${p.name}" here.`,
-    () => 'The test cannot run, and is not an example in the OpenAPI document. Write the text itself.',
+    'The test cannot run, and is not an example in the OpenAPI document. Write the text itself.',
   ),
   'parse/invalid-number': error<Text>(
     (p) => `"${p.text}" is neither a number nor a string.`,
-    () => 'Numbers look like 5, -3 or 0.25. Put anything else that begins with a digit in quotes.',
+    'Numbers look like 5, -3 or 0.25. Put anything else that begins with a digit in quotes.',
   ),
   'parse/nesting-too-deep': error<{ readonly limit: number }>(
     (p) => `Brackets are nested more than ${p.limit} deep here.`,
-    () => 'Give the inner part its own name, as a class or a type.',
+    'Give the inner part its own name, as a class or a type.',
   ),
   'parse/unknown-declaration': error<Named & { readonly suggestion: string }>(
     (p) => `No definition begins with "${p.name}".`,
@@ -81,7 +71,7 @@ const ENTRIES = {
   ),
   'parse/unsupported-comment': error<Text>(
     (p) => `Comments do not begin with "${p.text}".`,
-    () => 'Write `// …` for a line, `/// …` for documentation, `{// … //}` for a block.',
+    'Write `// …` for a line, `/// …` for documentation, `{// … //}` for a block.',
   ),
   'parse/colon-after-name': error<Named>(
     (p) => `There must be no colon between the field "${p.name}" and its type.`,
@@ -92,7 +82,7 @@ const ENTRIES = {
       p.isFirst
         ? `"@${p.name}" is above the field or value that it belongs to.`
         : `An empty line separates "@${p.name}" from what it belongs to.`,
-    () => 'Write attributes after the type or the enum value, on its line or on the lines directly below it.',
+    'Write attributes after the type or the enum value, on its line or on the lines directly below it.',
   ),
   'parse/attribute-parentheses': error<Named & Text>(
     (p) => `The argument of "${p.name}" is not in parentheses.`,
@@ -100,7 +90,7 @@ const ENTRIES = {
   ),
   'parse/separator-in-block': error<Text>(
     (p) => `Members of a block are not separated by "${p.text}".`,
-    () => 'Write one member per line, without a separator.',
+    'Write one member per line, without a separator.',
   ),
   'parse/missing-type': error<Named & { readonly what: string }>(
     (p) => `The ${p.what} "${p.name}" has no type.`,
@@ -111,18 +101,9 @@ const ENTRIES = {
     (p) => `A colon is missing between the parameter "${p.name}" and its type.`,
     (p) => `Write \`${p.name}: Type\`.`,
   ),
-  'parse/single-quotes': error(
-    () => 'Single quotes do not make a string.',
-    () => 'Use double quotes.',
-  ),
-  'parse/curly-quotes': error(
-    () => 'Curly quotes do not make a string.',
-    () => 'Use straight double quotes, `"…"` or `#"…"#`.',
-  ),
-  'parse/triple-quotes': error(
-    () => 'Three quotes do not begin a string.',
-    () => 'Write a string of several lines as #"…"#.',
-  ),
+  'parse/single-quotes': error('Single quotes do not make a string.', 'Use double quotes.'),
+  'parse/curly-quotes': error('Curly quotes do not make a string.', 'Use straight double quotes, `"…"` or `#"…"#`.'),
+  'parse/triple-quotes': error('Three quotes do not begin a string.', 'Write a string of several lines as #"…"#.'),
   'parse/missing-parameters': error<Named>(
     (p) => `The function "${p.name}" has no parameter list.`,
     (p) => `Write \`function ${p.name}() -> Type { … }\` if it takes no parameters.`,
@@ -148,15 +129,15 @@ const ENTRIES = {
   ),
   'parse/missing-return-type': error<Named>(
     (p) => `The function "${p.name}" has no return type.`,
-    () => 'Write `-> Type` between the parameters and the block.',
+    'Write `-> Type` between the parameters and the block.',
   ),
   'parse/missing-arrow': error<Named>(
     (p) => `The arrow before the return type of the function "${p.name}" is missing.`,
-    () => 'Write `-> Type` after the parameters.',
+    'Write `-> Type` after the parameters.',
   ),
   'parse/missing-block': error<Named & { readonly what: string }>(
     (p) => `The ${p.what} "${p.name}" has no block.`,
-    () => 'Write its content between `{` and `}`.',
+    'Write its content between `{` and `}`.',
   ),
   'parse/missing-name': error<{ readonly what: string }>(
     (p) => `This ${p.what} has no name.`,
@@ -164,23 +145,20 @@ const ENTRIES = {
   ),
   'parse/enum-value-line': error<Named>(
     (p) => `The enum value "${p.name}" is not on its own line.`,
-    () => 'Write one value per line.',
+    'Write one value per line.',
   ),
-  'parse/double-optional': error(
-    () => 'A type can be made optional only once.',
-    () => 'Remove one "?".',
-  ),
+  'parse/double-optional': error('A type can be made optional only once.', 'Remove one "?".'),
   'parse/optional-before-list': error(
-    () => '"?" cannot be followed by "[]".',
-    () => 'Write `(T?)[]` for a list of optional items, `T[]?` for an optional list.',
+    '"?" cannot be followed by "[]".',
+    'Write `(T?)[]` for a list of optional items, `T[]?` for an optional list.',
   ),
   'parse/inexact-integer': error<Text>(
     (p) => `svc cannot represent the number ${p.text} exactly.`,
-    () => 'Write it in quotes, as a string. Only integers up to 9007199254740992 are always exact.',
+    'Write it in quotes, as a string. Only integers up to 9007199254740992 are always exact.',
   ),
   'parse/float-literal': error<Text>(
     (p) => `"${p.text}" cannot be a type: literal types are strings, whole numbers, true and false.`,
-    () => 'Use `float`.',
+    'Use `float`.',
   ),
   'parse/generic-type': error<Named & { readonly equivalent: string | undefined }>(
     (p) => `"${p.name}" takes no type parameters.`,
@@ -190,16 +168,13 @@ const ENTRIES = {
         : `Write \`${p.equivalent}\`.`,
   ),
   'parse/leading-pipe': error(
-    () => 'A union does not begin with "|".',
-    () => 'Remove it. "|" separates the members, and a line can end with it.',
+    'A union does not begin with "|".',
+    'Remove it. "|" separates the members, and a line can end with it.',
   ),
-  'parse/list-type': error(
-    () => 'A list type is written with its brackets after the item type.',
-    () => 'Write `T[]`.',
-  ),
+  'parse/list-type': error('A list type is written with its brackets after the item type.', 'Write `T[]`.'),
   'parse/inline-object': error(
-    () => 'An object type needs a class with a name.',
-    () => 'Declare `class Name { … }` and use `Name` here.',
+    'An object type needs a class with a name.',
+    'Declare `class Name { … }` and use `Name` here.',
   ),
   'parse/missing-value': error<Named>(
     (p) => `"${p.name}" has no value.`,
@@ -211,55 +186,49 @@ const ENTRIES = {
   ),
   'parse/same-line': error<Text>(
     (p) => `${p.text} follows on the same line.`,
-    () => 'Begin a new line, or put a comma in between.',
+    'Begin a new line, or put a comma in between.',
   ),
   'parse/default-value': error<Named>(
     (p) => `The parameter "${p.name}" has a default value, which parameters cannot have.`,
-    () => 'Make the type optional (`T?`) and set the default in the prompt: `{{ x or "…" }}`.',
+    'Make the type optional (`T?`) and set the default in the prompt: `{{ x or "…" }}`.',
   ),
   'parse/parameter-order': error<Named & { readonly type: string }>(
     (p) => `The name of the parameter "${p.name}" comes after its type.`,
     (p) => `Write \`${p.name}: ${p.type}\`.`,
   ),
-  'parse/missing-comma': error(
-    () => 'A comma is missing between two parameters.',
-    () => 'Add "," before this one.',
-  ),
+  'parse/missing-comma': error('A comma is missing between two parameters.', 'Add "," before this one.'),
   'parse/alias-parameters': error<Named>(
     (p) => `The type "${p.name}" cannot have type parameters.`,
-    () => 'Declare one type for each use.',
+    'Declare one type for each use.',
   ),
-  'parse/semicolon': error(
-    () => 'Definitions do not end with a semicolon.',
-    () => 'Remove it.',
-  ),
+  'parse/semicolon': error('Definitions do not end with a semicolon.', 'Remove it.'),
   'parse/dynamic-outside-test': error<Named>(
     (p) => `"dynamic ${p.name}" extends a definition, which is possible only in the \`type_builder\` of a test.`,
-    () => 'Remove "dynamic", or mark the class or enum with `@@dynamic`.',
+    'Remove "dynamic", or mark the class or enum with `@@dynamic`.',
   ),
   'parse/not-in-type-builder': error<Named>(
     (p) => `A \`type_builder\` cannot contain "${p.name}".`,
-    () => 'It holds class, enum, type, dynamic class and dynamic enum.',
+    'It holds class, enum, type, dynamic class and dynamic enum.',
   ),
   'parse/template-body': error<Named>(
     (p) => `The template_string "${p.name}" has no raw string.`,
-    () => 'Write its text as #"…"# after the name and the parameters.',
+    'Write its text as #"…"# after the name and the parameters.',
   ),
   'parse/workflow': warning<Named>(
     (p) => `"${p.name}" is not a function that calls a model: its body is code. svc does not serve it.`,
-    () => 'A served function has a `client` and a `prompt`.',
+    'A served function has a `client` and a `prompt`.',
   ),
   'parse/method': warning<Named>(
     (p) => `"${p.name}" is a method: its body is code, which svc does not run.`,
-    () => 'svc skips the method and reads the fields of the class.',
+    'svc skips the method and reads the fields of the class.',
   ),
   'parse/ignored-parameters': warning<Named & { readonly what: string }>(
     (p) => `The parameters of the ${p.what} "${p.name}" have no effect.`,
-    () => 'Remove them.',
+    'Remove them.',
   ),
   'parse/raw-string-swallows': warning<Named>(
     (p) => `This raw string contains the definition of "${p.name}".`,
-    () => 'Probably the closing quote of the raw string is missing above that definition.',
+    'Probably the closing quote of the raw string is missing above that definition.',
   ),
 };
 

@@ -1,8 +1,13 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
-import type { CompileCondition } from '../../schema/compile-condition.ts';
 import type { Condition, Constraint } from '../../schema/constraint.ts';
-import { type DefinitionIndex, indexDefinitions, type FunctionType, type Definitions } from '../../schema/program.ts';
+import {
+  type CompileCondition,
+  type DefinitionIndex,
+  indexDefinitions,
+  type FunctionType,
+  type Definitions,
+} from '../../schema/program.ts';
 import { possibleMembers } from '../../schema/possible-members.ts';
 import { namesIn, partsOf, reachedFrom, withInside } from '../../schema/type-graph.ts';
 import type { FitsType, Type, UnionType } from '../../schema/type.ts';

@@ -8,7 +8,7 @@ import type { TypeSource } from '../../schema/type-extension.ts';
 import { type Violation, ViolationList } from '../../schema/violation.ts';
 import { ON_LOSS, type OnLoss } from './losses.ts';
 import { pathStep, pathText, type ValuePath } from '../../base/value-path.ts';
-import { DURATION_RULE, durationMs } from '../../base/duration.ts';
+import { DURATION_RULE, durationMs } from '../../base/amounts.ts';
 import { resolveOptions, type CallEnvironment } from '../model/client-options.ts';
 
 /** A fact about a call, as a member of `meta` in its answer. */

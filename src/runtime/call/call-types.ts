@@ -1,11 +1,16 @@
 import { hash } from 'node:crypto';
-import { indexDefinitions, type DefinitionIndex, type FunctionType, type Program } from '../../schema/program.ts';
+import {
+  indexDefinitions,
+  type DefinitionIndex,
+  type FunctionType,
+  type Program,
+  type CompileCondition,
+} from '../../schema/program.ts';
 import { extendDefinitions, type ExtendedTypes, type TypeExtension } from '../../schema/type-extension.ts';
 import { createArgumentChecker, type ArgumentChecker } from '../arguments/check-arguments.ts';
 import { FunctionValidators, loadValidators, type ArgumentValidators } from '../arguments/load-validators.ts';
 import { createPromptRenderer, type PromptRenderer } from '../prompt/create-prompt-renderer.ts';
 import { FunctionReplies } from './function-replies.ts';
-import type { CompileCondition } from '../../schema/compile-condition.ts';
 import { compileChargedCondition } from '../prompt/compile-condition.ts';
 import { TemplateFault } from '../prompt/values/work.ts';
 import { spend } from '../reply/coerce/step-budget.ts';

@@ -1,5 +1,4 @@
-import type { CompileCondition } from '../../schema/compile-condition.ts';
-import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
+import type { CompileCondition, DefinitionIndex, FunctionType } from '../../schema/program.ts';
 import { structuresOf, StructuredOutputs, wrapperOf, type StructuredOutput } from '../../schema/structured-output.ts';
 import type { ModelClient } from '../model/model-client.ts';
 import { compileCondition } from '../prompt/compile-condition.ts';

@@ -1,8 +1,7 @@
 import { isJsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import type { ConstrainedType } from '../../schema/compile-condition.ts';
 import type { Condition } from '../../schema/constraint.ts';
-import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
+import type { ConstrainedType, DefinitionIndex, FunctionType } from '../../schema/program.ts';
 import { isFunctionName } from '../../schema/template-vocabulary.ts';
 import type { Expression } from '../../schema/template.ts';
 import { TEMPLATE_FUNCTIONS } from './builtins/functions.ts';

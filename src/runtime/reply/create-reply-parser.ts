@@ -1,5 +1,4 @@
-import type { CompileCondition } from '../../schema/compile-condition.ts';
-import type { DefinitionIndex } from '../../schema/program.ts';
+import type { CompileCondition, DefinitionIndex } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 import { coerceReply, coerceShortReply, parseOutcome } from './reply.ts';
 import { compilePlan } from './coerce/compile-plan.ts';

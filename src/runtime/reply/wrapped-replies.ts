@@ -1,6 +1,5 @@
 import { err, ok } from '../../base/result.ts';
-import type { CompileCondition } from '../../schema/compile-condition.ts';
-import type { DefinitionIndex } from '../../schema/program.ts';
+import type { CompileCondition, DefinitionIndex } from '../../schema/program.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { typeText } from '../../schema/type-graph.ts';

@@ -39,6 +39,15 @@ function openAiFacts(
   };
 }
 
+/** The parts that most of these descriptions share. */
+const COMPATIBLE = {
+  options: OPENAI_OPTIONS,
+  rules: COMMON_RULES,
+  otherOptions: 'body',
+  expectsModel: true,
+  docs: MODEL_IN_BODY,
+} as const;
+
 const CHAT_OPTIONS = {
   ...OPENAI_OPTIONS,
   model: { ...BODY_MODEL, text: '`o1` and `o1-…` accept neither system messages nor streams, so svc sends neither' },
@@ -52,58 +61,42 @@ const CHAT_OPTIONS = {
 
 /** OpenAI's chat completions: https://platform.openai.com/docs/api-reference/chat/create */
 export const OPENAI = {
+  ...COMPATIBLE,
   legacyName: 'baml-openai-chat',
   options: CHAT_OPTIONS,
-  rules: COMMON_RULES,
-  otherOptions: 'body',
-  expectsModel: true,
   http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY', form: RESPONSE_FORMAT }),
-  docs: MODEL_IN_BODY,
 } as const satisfies ProviderDescription<typeof CHAT_OPTIONS>;
 
 /** OpenAI's responses: https://platform.openai.com/docs/api-reference/responses/create */
 export const OPENAI_RESPONSES = {
-  options: OPENAI_OPTIONS,
-  rules: COMMON_RULES,
-  otherOptions: 'body',
-  expectsModel: true,
+  ...COMPATIBLE,
   http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY', form: TEXT_FORMAT }),
-  docs: MODEL_IN_BODY,
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
 /** Any server that follows OpenAI's chat completions. */
 export const OPENAI_GENERIC = {
-  options: OPENAI_OPTIONS,
+  ...COMPATIBLE,
   rules: [...COMMON_RULES, addressRequired('is required for this provider', ['base_url'])],
-  otherOptions: 'body',
-  expectsModel: true,
   http: openAiFacts({ form: RESPONSE_FORMAT_OF_UNKNOWN_SERVER }),
   docs: { ...MODEL_IN_BODY, address: '`base_url`, required', key: 'none needed' },
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
 /** Ollama's OpenAI-compatible API: https://github.com/ollama/ollama/blob/main/docs/openai.md */
 export const OLLAMA = {
+  ...COMPATIBLE,
   legacyName: 'baml-ollama-chat',
-  options: OPENAI_OPTIONS,
-  rules: COMMON_RULES,
-  otherOptions: 'body',
-  expectsModel: true,
   http: openAiFacts({ defaultUrl: 'http://localhost:11434/v1', defaultRole: 'user', form: OLLAMA_FORMAT }),
   docs: { ...MODEL_IN_BODY, key: 'none needed' },
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
 /** OpenRouter: https://openrouter.ai/docs/api-reference/overview */
 export const OPENROUTER = {
-  options: OPENAI_OPTIONS,
-  rules: COMMON_RULES,
-  otherOptions: 'body',
-  expectsModel: true,
+  ...COMPATIBLE,
   http: openAiFacts({
     defaultUrl: 'https://openrouter.ai/api/v1',
     keyVariable: 'OPENROUTER_API_KEY',
     form: RESPONSE_FORMAT_OF_UNKNOWN_SERVER,
   }),
-  docs: MODEL_IN_BODY,
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
 /** Part of a host name: anything else could lead the key to another host. */

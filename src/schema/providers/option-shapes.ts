@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { DURATION_RULE, durationMs } from '../../base/duration.ts';
+import { DURATION_RULE, durationMs } from '../../base/amounts.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 

@@ -25,13 +25,18 @@ function paths(dir = root): readonly string[] | string {
   return read.ok ? read.value.files.map((file) => relative(root, join(process.cwd(), file.path))) : read.failure;
 }
 
-test('only definition files are found, at any depth, sorted by path', () => {
-  write('z.svc');
-  write('a/b/c.baml');
-  write('a.baml');
-  write('readme.md');
-  write('a.svc.bak');
-  expect(paths()).toEqual(['a.baml', 'a/b/c.baml', 'z.svc']);
+test.each([
+  [
+    'only definition files, at any depth, sorted by path',
+    ['z.svc', 'a/b/c.baml', 'a.baml', 'readme.md', 'a.svc.bak'],
+    ['a.baml', 'a/b/c.baml', 'z.svc'],
+  ],
+  ['a directory with definition files itself', ['main.svc', 'svc_src/a.svc'], ['main.svc', 'svc_src/a.svc']],
+  ['a directory with the name of a file as a directory', ['odd.svc/inner.svc'], ['odd.svc/inner.svc']],
+  ['hidden files, but not hidden directories', ['.git/a.svc', '.draft.svc', 'sub/.cache/b.svc'], ['.draft.svc']],
+])('svc reads %s', (_, files, read) => {
+  for (const file of files) write(file);
+  expect(paths()).toEqual(read);
 });
 
 test('paths are relative to the working directory', () => {
@@ -68,12 +73,6 @@ test('a file can be read alone', () => {
   expect(read.ok && read.value.path).toBe(join(root, 'svc_src/b.baml'));
 });
 
-test('a directory that contains definition files means itself', () => {
-  write('main.svc');
-  write('svc_src/a.svc');
-  expect(paths()).toEqual(['main.svc', 'svc_src/a.svc']);
-});
-
 test('a missing directory, a file of another kind and a directory without definitions have different messages', () => {
   write('notes.txt');
   expect(paths(join(root, 'nowhere'))).toMatch(/nowhere" does not exist/);
@@ -92,11 +91,6 @@ test.skipIf(process.getuid?.() === 0)('a file that cannot be read is named', () 
   write('secret.svc');
   chmodSync(join(root, 'secret.svc'), 0);
   expect(paths()).toMatch(/secret\.svc" cannot be read: permission denied/);
-});
-
-test('a directory with the name of a definition file is not read', () => {
-  write('odd.svc/inner.svc');
-  expect(paths()).toEqual(['odd.svc/inner.svc']);
 });
 
 test('the text does not include a byte order mark', () => {
@@ -132,11 +126,4 @@ test('baml_src is read with all its directories, except those of a ConfigMap', (
   const files = ['baml_src/.draft/a.baml', 'baml_src/node_modules/pkg/b.baml'];
   expect(paths()).toEqual(files);
   expect(paths(join(root, 'baml_src'))).toEqual(files);
-});
-
-test('hidden files are read, hidden directories are not', () => {
-  write('.git/a.svc');
-  write('.draft.svc');
-  write('sub/.cache/b.svc');
-  expect(paths()).toEqual(['.draft.svc']);
 });

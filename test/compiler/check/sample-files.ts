@@ -5,8 +5,8 @@ import { parse } from '../../../src/compiler/1-parse/parse.ts';
 import { check } from '../../../src/compiler/2-check/check.ts';
 import type { CompileOptions } from '../../../src/compiler/compile-options.ts';
 import { compareDiagnostics, type Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
-import { formatPretty } from '../../../src/diagnostics/report-formats.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
+import { formatPretty } from '../../../src/diagnostics/report-formats.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
 import { printDefinitions } from './print-definitions.ts';
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CHECK_CODES } from '../../../src/diagnostics/catalogue/check.ts';
 import { PARSE_CODES } from '../../../src/diagnostics/catalogue/parse.ts';
-import { checkFile, printed, report, samples } from './sample-files.ts';
+import { printDefinitions } from './print-definitions.ts';
+import { checkFile, checkText, printed, report, resolved, samples, type Outcome } from './sample-files.ts';
 
 const invalid = samples('invalid');
 const valid = samples('valid');
@@ -31,3 +32,22 @@ test('every code of the catalogues is in a sample', () => {
   );
   expect([...PARSE_CODES, ...CHECK_CODES].filter((code) => !seen.has(code))).toEqual([]);
 });
+
+/** Errors by their code, and the definitions without positions and expressions. */
+function meaningOf({ definitions, diagnostics }: Outcome): unknown {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  return { errors, definitions: resolved(definitions) };
+}
+
+/** An alias with a label can occur next to the same label; if its type replaces it, the label occurs twice. */
+const LABELS_OF_ALIASES = 'labels-used-twice';
+
+test.each(valid.filter(({ name }) => name !== LABELS_OF_ALIASES))(
+  'the definitions of $name are the same when they are printed and read again',
+  ({ file }) => {
+    const { definitions } = checkFile(file);
+    if (definitions === undefined) throw new Error('the sample has no definitions');
+    const again = checkText(printDefinitions(definitions));
+    expect(meaningOf(again)).toEqual(meaningOf({ definitions, diagnostics: [] }));
+  },
+);

@@ -1,22 +1,11 @@
 import { type JsonValue, isJsonObject } from '../../../src/base/json.ts';
 
 /** Keywords of OpenAPI 3.1 and JSON Schema that a 3.0 document must not have. */
-const FOREIGN_KEYWORDS = new Set([
-  'const',
-  'propertyNames',
-  'patternProperties',
-  'if',
-  'then',
-  'else',
-  'prefixItems',
-  'unevaluatedProperties',
-  '$defs',
-  'definitions',
-  '$schema',
-  '$id',
-  'jsonSchemaDialect',
-  'webhooks',
-]);
+const FOREIGN_KEYWORDS = new Set(
+  'const propertyNames patternProperties if then else prefixItems unevaluatedProperties $defs definitions $schema $id jsonSchemaDialect webhooks'.split(
+    ' ',
+  ),
+);
 
 interface Place {
   readonly path: string;

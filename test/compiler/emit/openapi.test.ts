@@ -205,22 +205,7 @@ test('every function has a call and a stream, every status has the shared error'
   const document = documentOf(string, { a: int });
   for (const path of ['call', 'stream']) {
     const responses = resolve(`#/paths/~1${path}~1Do/post/responses`, document) as JsonObject;
-    expect(Object.keys(responses)).toEqual([
-      '200',
-      '400',
-      '404',
-      '405',
-      '408',
-      '413',
-      '415',
-      '422',
-      '431',
-      '500',
-      '501',
-      '502',
-      '503',
-      '504',
-    ]);
+    expect(Object.keys(responses).join(' ')).toBe('200 400 404 405 408 413 415 422 431 500 501 502 503 504');
     for (const [status, response] of Object.entries(responses).slice(1)) {
       const target = resolve((response as { $ref: string }).$ref, document);
       expect(target, status).toMatchObject({
@@ -480,20 +465,9 @@ test('an error has one of the codes of the table, and a call describes its heade
   const { error } = (schema(document, 'SvcError2') as { properties: { error: { enum: string[] } } }).properties;
   expect(error.enum).toEqual(ERROR_CODES);
   const headers = resolve('#/paths/~1call~1Do/post/responses/200/headers', document);
-  expect(Object.keys(headers as object)).toEqual([
-    'x-request-id',
-    'x-svc-client',
-    'x-svc-model',
-    'x-svc-attempts',
-    'x-svc-input-tokens',
-    'x-svc-output-tokens',
-    'x-svc-cost',
-    'x-svc-lossy',
-    'server-timing',
-    'x-svc-cache',
-    'age',
-    'idempotency-replayed',
-  ]);
+  expect(Object.keys(headers as object).join(' ')).toBe(
+    'x-request-id x-svc-client x-svc-model x-svc-attempts x-svc-input-tokens x-svc-output-tokens x-svc-cost x-svc-lossy server-timing x-svc-cache age idempotency-replayed',
+  );
 });
 
 test('a chain of two thousand classes is emitted', () => {

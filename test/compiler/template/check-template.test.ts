@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseTemplate } from '../../../src/compiler/1-parse/template/parse-template.ts';
-import { checkTemplate } from '../../../src/compiler/2-check/templates/check-templates.ts';
+import { checkTemplate } from '../../../src/compiler/2-check/check.ts';
 import { indexDefinitions, type Definitions } from '../../../src/schema/program.ts';
 import type { ClassType, EnumType, Type } from '../../../src/schema/type.ts';
 import { readTemplateSamples, showDiagnostics } from './read-template-samples.ts';

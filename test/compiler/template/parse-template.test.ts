@@ -5,10 +5,21 @@ import { assertProperty } from '../../support/assert-property.ts';
 import { dedent, dedentTemplateString } from '../../../src/compiler/1-parse/dedent.ts';
 import { parseExpression, parseTemplate } from '../../../src/compiler/1-parse/template/parse-template.ts';
 import type { Expression } from '../../../src/schema/template.ts';
+import { readTemplateSamples, showDiagnostics } from './read-template-samples.ts';
 
 function source(text: string) {
   return { file: 'main.baml', text, toFileOffset: (offset: number) => offset };
 }
+
+const ERRORS = readTemplateSamples('syntax-errors.txt');
+
+test('there are enough samples', () => {
+  expect(ERRORS.length).toBeGreaterThan(25);
+});
+
+test.each(ERRORS)('$title', ({ template, expected }) => {
+  expect(showDiagnostics(parseTemplate(source(template)).diagnostics, template)).toBe(expected);
+});
 
 /** Prints an expression with parentheses around every operation. */
 function grouped(text: string): string {
@@ -168,26 +179,9 @@ test('parsing never throws', () => {
     '%}',
     '{#',
     '#}',
-    'if',
-    'for',
-    'in',
-    'endif',
-    'set',
-    '=',
-    'a',
-    '|',
-    '(',
-    ')',
-    '[',
-    '"',
-    '-',
     ' ',
     '\n',
-    '.',
-    'raw',
-    'endraw',
-    '{',
-    '}',
+    ...'if for in endif set = a | ( ) [ " - . raw endraw { }'.split(' '),
   ];
   assertProperty(
     fc.property(fc.array(fc.oneof(fc.constantFrom(...words), fc.string())), (pieces) => {

@@ -31,64 +31,50 @@ test('a snippet adds fields and values, and defines classes, enums and recursive
   expect(extension.aliases.map(({ name }) => name)).toEqual(['Tree']);
 });
 
+const HAS = 'The definitions already have a';
+const CHOOSE = 'Choose another name.';
+
 test.each([
   [
+    '1:15',
     'dynamic class Fixed {\n  x int\n}',
     'The class "Fixed" cannot be extended: its definition has no `@@dynamic`.',
-    1,
-    15,
   ],
   [
+    '1:15',
     'dynamic class Persn {\n  x int\n}',
     'The definitions have no class "Persn" to extend. Did you mean "Person"?',
-    1,
-    15,
   ],
   [
+    '1:14',
     'dynamic enum Person {\n  B\n}',
     'The definitions have no enum "Person" to extend. To define it, remove "dynamic".',
-    1,
-    14,
   ],
+  ['1:7', 'class Person {\n  x int\n}', `${HAS} class "Person". To extend it, write "dynamic class".`],
+  ['1:6', 'enum Person {\n  B\n}', `${HAS} class "Person". ${CHOOSE}`],
+  ['1:7', 'class Id {\n  x int\n}', `${HAS} type "Id". ${CHOOSE}`],
+  ['1:7', 'class Read {\n  x int\n}', `${HAS} function "Read". ${CHOOSE}`],
+  ['1:7', 'class Main {\n  x int\n}', `${HAS} client "Main". ${CHOOSE}`],
+  ['1:7', 'class Greeting {\n  x int\n}', `${HAS} template_string "Greeting". ${CHOOSE}`],
+  ['4:7', 'class A {\n  x int\n}\nclass A {\n  y int\n}', 'The name "A" has two definitions. Merge them.'],
+  ['2:3', 'dynamic class Person {\n  name int\n}', 'The class "Person" has two fields "name".'],
+  ['2:5', 'dynamic class Person {\n  x Adress\n}', 'There is no type "Adress".'],
   [
-    'class Person {\n  x int\n}',
-    'The definitions already have a class "Person". To extend it, write "dynamic class".',
-    1,
-    7,
-  ],
-  ['enum Person {\n  B\n}', 'The definitions already have a class "Person". Choose another name.', 1, 6],
-  ['class Id {\n  x int\n}', 'The definitions already have a type "Id". Choose another name.', 1, 7],
-  ['class Read {\n  x int\n}', 'The definitions already have a function "Read". Choose another name.', 1, 7],
-  ['class Main {\n  x int\n}', 'The definitions already have a client "Main". Choose another name.', 1, 7],
-  [
-    'class Greeting {\n  x int\n}',
-    'The definitions already have a template_string "Greeting". Choose another name.',
-    1,
-    7,
-  ],
-  ['class A {\n  x int\n}\nclass A {\n  y int\n}', 'The name "A" has two definitions. Merge them.', 4, 7],
-  ['dynamic class Person {\n  name int\n}', 'The class "Person" has two fields "name".', 2, 3],
-  ['dynamic class Person {\n  x Adress\n}', 'There is no type "Adress".', 2, 5],
-  [
+    '2:19',
     'dynamic class Person {\n  x string @alias(env.KEY)\n}',
     'A request cannot read "env.KEY" of the server. Write the text itself.',
-    2,
-    19,
   ],
   [
+    '1:15',
     'dynamic class Person {\n  boss Person\n}',
     'No value can ever be complete, because each needs another one: Person -> Person. Make one of these fields optional, or a list.',
-    1,
-    15,
   ],
-  ['dynamic class Person {\n  x int @assert(a, {{ ((this }})\n}', 'Expected ")", found the end.', 2, 30],
-])('%j is refused at its place', (snippet, message, line, column) => {
+  ['2:30', 'dynamic class Person {\n  x int @assert(a, {{ ((this }})\n}', 'Expected ")", found the end.'],
+])('at %s, %j is refused', (place, snippet, message) => {
+  const [line, column] = place.split(':').map(Number);
   const faults = faultsOf(snippet);
-  expect(faults).toHaveLength(1);
-  const [fault] = faults;
-  expect(fault).toMatchObject({ path: '', line, column });
-  expect(fault?.frame).toContain(`${line} | `);
-  expect(fault?.message).toBe(message);
+  expect(faults).toMatchObject([{ path: '', line, column, message }]);
+  expect(faults[0]?.frame).toContain(`${line} | `);
 });
 
 test.each([

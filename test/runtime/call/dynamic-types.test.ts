@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/compile.ts';
-import { createTypeSource } from '../../../src/compiler/type-source.ts';
+import { createTypeSource } from '../../../src/compiler/compile-types.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { silentLogger } from '../../../src/logging/logger.ts';
 import { createRuntime } from '../../../src/runtime/call/create-runtime.ts';

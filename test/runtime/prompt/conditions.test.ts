@@ -3,9 +3,8 @@ import { parseExpression } from '../../../src/compiler/1-parse/template/parse-te
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
-import type { ConstrainedType } from '../../../src/schema/compile-condition.ts';
 import type { Condition } from '../../../src/schema/constraint.ts';
-import { indexDefinitions } from '../../../src/schema/program.ts';
+import { type ConstrainedType, indexDefinitions } from '../../../src/schema/program.ts';
 
 /** The type of a parameter, with the definitions of this file. */
 function constrained(type: string): ConstrainedType {

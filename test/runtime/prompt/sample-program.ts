@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { compile } from '../../../src/compiler/compile.ts';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import type { FunctionValidators } from '../../../src/runtime/arguments/load-validators.ts';
 import type { Message, PromptClient } from '../../../src/schema/message.ts';
 import type { Program } from '../../../src/schema/program.ts';
 import type { FitsType } from '../../../src/schema/type.ts';
 import { createPromptRenderer, type PromptRenderer } from '../../../src/runtime/prompt/create-prompt-renderer.ts';
-import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { validatorsOf } from '../../support/validators.ts';
 
 const OPTIONS = { version: '0.226.2', versionCheck: false, beta: true, apiKey: false };

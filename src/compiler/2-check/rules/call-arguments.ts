@@ -1,7 +1,6 @@
-import { debugCall, missingArgument, wrongArguments } from '../../../diagnostics/catalogue/template.ts';
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { FUNCTIONS, isFunctionName, OUTPUT_FORMAT_OPTIONS } from '../../../schema/template-vocabulary.ts';
 import type { Arguments, Expression } from '../../../schema/template.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
 
 type Call = Extract<Expression, { readonly kind: 'call' }>;
 
@@ -9,7 +8,7 @@ type Call = Extract<Expression, { readonly kind: 'call' }>;
  * The arguments of functions, macros, template_strings, `ctx.output_format` and `_.role` must match their parameters. With
  * too many arguments or an unknown name, rendering fails. A missing argument of a macro or template_string prints nothing.
  */
-export function callArgumentsRule(expression: Expression, context: RuleContext): void {
+export function callArgumentsRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'call') return;
   const callee = context.valueOf(expression.callee);
   switch (callee.kind) {
@@ -29,16 +28,11 @@ export function callArgumentsRule(expression: Expression, context: RuleContext):
       return checkBody(callee.macro, expression, context);
     case 'any':
       return checkRole(expression, context);
-    case 'missing':
-    case 'typed':
-    case 'enum':
-    case 'object':
-    case 'chat':
-      return;
+    default:
   }
 }
 
-function check(what: string, parameters: readonly string[], call: Call, context: RuleContext): void {
+function check(what: string, parameters: readonly string[], call: Call, context: TemplateWalker): void {
   reportArguments({ what, parameters, args: call.args, start: call.start, end: call.end }, context);
 }
 
@@ -47,29 +41,29 @@ interface Body {
   readonly parameters: readonly { readonly name: string; readonly fallback?: Expression }[];
 }
 
-function checkBody(body: Body, call: Call, context: RuleContext): void {
+function checkBody(body: Body, call: Call, context: TemplateWalker): void {
   const names = body.parameters.map((parameter) => `${parameter.name}?`);
   check(`"${body.name}"`, names, call, context);
   const given = new Set(call.args.named.map((entry) => entry.name));
   for (const [index, { name, fallback }] of body.parameters.entries()) {
     if (index >= call.args.positional.length && !given.has(name) && fallback === undefined) {
-      context.report(missingArgument(context.span(call), body.name, name));
+      context.report('template/missing-argument', call, { callee: body.name, name });
     }
   }
 }
 
 /** `_.role(…)` and `_.chat(…)`. */
-function checkRole(call: Call, context: RuleContext): void {
+function checkRole(call: Call, context: TemplateWalker): void {
   const { callee } = call;
   if (callee.kind !== 'attribute' || context.valueOf(callee.object).kind !== 'chat') return;
   check(`"_.${callee.name}"`, ['role', '**metadata'], call, context);
 }
 
 /** Warns about `debug()`: it prints variables in other tools, but nothing here, because prompts go to a model. */
-export function debugCallRule(expression: Expression, context: RuleContext): void {
+export function debugCallRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'call') return;
   const callee = context.valueOf(expression.callee);
-  if (callee.kind === 'function' && callee.name === 'debug') context.report(debugCall(context.span(expression)));
+  if (callee.kind === 'function' && callee.name === 'debug') context.report('template/debug-call', expression, {});
 }
 
 /** The use of a filter, test, function or method. */
@@ -84,9 +78,14 @@ interface ArgumentsUse {
 }
 
 /** Reports the first mismatch between arguments and parameters. */
-export function reportArguments(use: ArgumentsUse, context: RuleContext): void {
+export function reportArguments(use: ArgumentsUse, context: TemplateWalker): void {
   const problem = argumentProblem(use);
-  if (problem !== undefined) context.report(wrongArguments(context.span(use), use.what, problem));
+  if (problem === undefined) return;
+  const message = `The arguments of ${use.what} are wrong: ${problem}.`;
+  context.report('template/wrong-arguments', use, {
+    message,
+    help: 'Calls that reach this place fail until you correct them.',
+  });
 }
 
 function argumentProblem({ parameters, args }: ArgumentsUse): string | undefined {

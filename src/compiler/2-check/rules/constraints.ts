@@ -1,9 +1,8 @@
-import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
+import type { AliasNode, AttributeNode, TypeNode, DeclarationNode } from '../../1-parse/syntax-nodes.ts';
 import { isConstraint } from '../node-values.ts';
-import { expressionOf, labelOf } from '../template-reader.ts';
-import type { CheckContext, Rule } from '../check-context.ts';
-import { walkType } from '../walk-types.ts';
-import type { DefinitionScope } from '../scope.ts';
+import { type AliasGraph, expressionOf, labelOf, type CheckContext, type Rule } from '../check-context.ts';
+import { walkType, type DefinitionScope, typeSites, typesIn } from '../scope.ts';
+import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
@@ -57,13 +56,11 @@ function inheritedChecks({ scope, aliases }: CheckContext, type: TypeNode): read
   const found: AttributeNode[] = [];
   for (let next: TypeNode | undefined = type; next !== undefined;) {
     if (next !== type) found.push(...next.attributes);
-    const name: string | undefined = next.kind === 'name' ? next.name : undefined;
-    const inner: TypeNode | undefined = next.kind === 'optional' ? next.type : undefined;
-    const alias: AliasNode | undefined =
-      name === undefined || aliases.recursive.has(name) ? undefined : scope.aliases.get(name);
-    const block = alias ?? scope.classes.get(name ?? '') ?? scope.enums.get(name ?? '');
+    const name: string = next.kind === 'name' ? next.name : '';
+    const alias: AliasNode | undefined = aliases.named(next);
+    const block = alias ?? scope.classes.get(name) ?? scope.enums.get(name);
     found.push(...(block?.attributes ?? []));
-    next = inner ?? alias?.type;
+    next = next.kind === 'optional' ? next.type : alias?.type;
   }
   return found.filter(isCheck);
 }
@@ -77,7 +74,7 @@ export const parameterChecks: Rule = ({ scope, aliases, report }) => {
   for (const node of scope.functions.values()) {
     for (const parameter of node.parameters) {
       if (parameter.type === undefined) continue;
-      const attributes = [...parameter.attributes, ...attributesWithin(parameter.type, scope, aliases.recursive)];
+      const attributes = [...parameter.attributes, ...attributesWithin(parameter.type, scope, aliases)];
       const check = attributes.find((attribute) => attribute.name === 'check');
       if (check === undefined) continue;
       const related = [{ span: check.span, message: 'the check' }];
@@ -89,18 +86,65 @@ export const parameterChecks: Rule = ({ scope, aliases, report }) => {
 /**
  * Returns the attributes of a type, of the types inside it and of the aliases that it uses, without those of classes.
  */
-function attributesWithin(
-  root: TypeNode,
-  scope: DefinitionScope,
-  recursive: ReadonlySet<string>,
-): readonly AttributeNode[] {
-  const attributes: AttributeNode[] = [];
-  walkType(root, (type) => {
-    attributes.push(...type.attributes);
+function attributesWithin(root: TypeNode, scope: DefinitionScope, aliases: AliasGraph): readonly AttributeNode[] {
+  return typesIn(root).flatMap((type) => {
     const alias = type.kind === 'name' ? scope.aliases.get(type.name) : undefined;
-    if (alias === undefined) return;
-    attributes.push(...alias.attributes);
-    if (!recursive.has(alias.name.text)) attributes.push(...attributesWithin(alias.type, scope, recursive));
+    const target = aliases.named(type)?.type;
+    const inner = target === undefined ? [] : attributesWithin(target, scope, aliases);
+    return [...type.attributes, ...(alias?.attributes ?? []), ...inner];
   });
-  return attributes;
+}
+
+/**
+ * The expression of a constraint is valid. svc evaluates the constraints of the types that a function takes or returns,
+ * directly or inside other types; for any other constraint, a mistake is only a warning. It is also one in a test, as all
+ * mistakes in tests are.
+ */
+export const constraintSyntax: Rule = (context) => {
+  const evaluated = evaluatedAttributes(context);
+  for (const { place, attributes } of context.attributeSites) {
+    for (const attribute of attributes) {
+      const problems = problemsOf(context, attribute);
+      const counts = place === 'test' || evaluated.has(attribute);
+      context.diagnostics.push(...(counts ? problems : problems.map(unevaluated)));
+    }
+  }
+};
+
+function problemsOf({ templates }: CheckContext, attribute: AttributeNode): readonly Diagnostic[] {
+  if (!isConstraint(attribute)) return [];
+  const expression = expressionOf(attribute);
+  return expression === undefined ? [] : templates.expression(expression).diagnostics;
+}
+
+const UNEVALUATED = 'This is only a warning because no function takes or returns the type.';
+
+function unevaluated(problem: Diagnostic): Diagnostic {
+  return { ...problem, severity: 'warning', help: [problem.help ?? [], UNEVALUATED].flat().join(' ') };
+}
+
+/** Returns the attributes of all types that functions take and return, and of the types inside these. */
+function evaluatedAttributes({ scope }: CheckContext): ReadonlySet<AttributeNode> {
+  const found = new Set<AttributeNode>();
+  const seen = new Set<string>();
+  const waiting: TypeNode[] = [];
+  const add = (node: DeclarationNode | undefined): void => {
+    for (const { type, attributes } of typeSites(node)) {
+      for (const attribute of attributes) found.add(attribute);
+      waiting.push(type);
+    }
+  };
+  for (const node of scope.functions.values()) add(node);
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    for (const inner of typesIn(type)) {
+      for (const attribute of inner.attributes) found.add(attribute);
+      if (inner.kind !== 'name' || seen.has(inner.name)) continue;
+      seen.add(inner.name);
+      for (const node of [scope.classes.get(inner.name), scope.enums.get(inner.name), scope.aliases.get(inner.name)]) {
+        for (const attribute of node?.attributes ?? []) found.add(attribute);
+        add(node);
+      }
+    }
+  }
+  return found;
 }

@@ -2,7 +2,7 @@ import { didYouMean } from '../../../base/suggestion.ts';
 import { attributeHint } from '../../1-parse/other-languages.ts';
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import type { AttributePlace } from '../walk-types.ts';
+import type { AttributePlace } from '../scope.ts';
 
 type Effect = 'effect' | 'none' | 'error';
 

@@ -1,5 +1,5 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
-import type { Rule } from '../check-context.ts';
+import type { AliasGraph, Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { DefinitionScope } from '../scope.ts';
  */
 export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
   for (const type of types) {
-    if (type.kind !== 'map' || isKey(type.key, scope, aliases.recursive)) continue;
+    if (type.kind !== 'map' || isKey(type.key, scope, aliases)) continue;
     const { key } = type;
     if (key.kind === 'name' && SCALARS.has(key.name)) report('check/map-key-text', key.span, { name: key.name });
     else report('check/map-key', key.span, {});
@@ -17,25 +17,20 @@ export const mapKeys: Rule = ({ types, scope, aliases, report }) => {
 
 const SCALARS = new Set(['int', 'float', 'bool']);
 
-function isKey(type: TypeNode, scope: DefinitionScope, recursive: ReadonlySet<string>): boolean {
+function isKey(type: TypeNode, scope: DefinitionScope, aliases: AliasGraph): boolean {
   switch (type.kind) {
     case 'name': {
-      const alias = scope.aliases.get(type.name);
-      if (alias !== undefined) return !recursive.has(type.name) && isKey(alias.type, scope, recursive);
+      const alias = aliases.named(type);
+      if (alias !== undefined) return isKey(alias.type, scope, aliases);
       // Another rule reports unknown types.
       return type.name === 'string' || scope.enums.has(type.name) || isUnknown(type.name, scope);
     }
     case 'literal':
       return typeof type.value === 'string';
     case 'union':
-      return type.members.every((member) => isKey(member, scope, recursive));
-    case 'broken':
-      return true;
-    case 'list':
-    case 'map':
-    case 'optional':
-    case 'tuple':
-      return false;
+      return type.members.every((member) => isKey(member, scope, aliases));
+    default:
+      return type.kind === 'broken';
   }
 }
 

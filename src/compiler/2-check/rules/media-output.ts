@@ -1,8 +1,7 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
-import { MEDIA } from '../value-mismatch.ts';
+import { MEDIA } from '../../../schema/type.ts';
 import type { Rule } from '../check-context.ts';
-import type { DefinitionScope } from '../scope.ts';
-import { referencedNames, walkType } from '../walk-types.ts';
+import { type DefinitionScope, referencedNames, typesIn, typeSites } from '../scope.ts';
 
 /** Return types contain no image, audio, pdf or video, because a model replies with text. */
 export const mediaOutput: Rule = ({ scope, report }) => {
@@ -24,13 +23,12 @@ function newTypes(root: TypeNode, scope: DefinitionScope, seen: Set<string>): re
   const found: TypeNode[] = [];
   const waiting: TypeNode[] = [root];
   for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
-    walkType(type, (inner) => found.push(inner));
+    found.push(...typesIn(type));
     for (const name of referencedNames(type, true)) {
       if (seen.has(name)) continue;
       seen.add(name);
-      const alias = scope.aliases.get(name);
-      if (alias !== undefined) waiting.push(alias.type);
-      for (const field of scope.classes.get(name)?.fields ?? []) if (field.type !== undefined) waiting.push(field.type);
+      const sites = [scope.aliases.get(name), scope.classes.get(name)].flatMap(typeSites);
+      waiting.push(...sites.map((site) => site.type));
     }
   }
   return found;

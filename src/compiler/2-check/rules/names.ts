@@ -1,3 +1,4 @@
+import { KIND_WORDS } from '../scope.ts';
 import { isOptionsKey } from '../../../base/json.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { NameNode } from '../../1-parse/syntax-nodes.ts';
@@ -28,14 +29,7 @@ export const reservedNames: Rule = ({ scope, report }) => {
   }
 };
 
-const ARTICLES = new Map([
-  ['class', 'a class'],
-  ['enum', 'an enum'],
-  ['alias', 'a type'],
-  ['function', 'a function'],
-  ['client', 'a client'],
-  ['template_string', 'a template_string'],
-]);
+const CAPITALIZED = new Set(['class', 'enum', 'alias', 'function', 'client', 'template_string']);
 
 /**
  * Types, functions, clients, template strings and enum values begin with a capital letter, which distinguishes them
@@ -43,8 +37,7 @@ const ARTICLES = new Map([
  */
 export const capitalizedNames: Rule = (context) => {
   for (const node of context.scope.declarations) {
-    const what = ARTICLES.get(node.kind);
-    if (what !== undefined) checkName(context, node.name, what);
+    if (CAPITALIZED.has(node.kind)) checkName(context, node.name, KIND_WORDS[node.kind]);
     if (node.kind === 'enum') for (const value of node.values) checkName(context, value.name, 'an enum value');
   }
 };

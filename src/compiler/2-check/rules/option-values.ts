@@ -5,9 +5,8 @@ import { PROVIDER_DESCRIPTIONS, providerNamed, type Provider } from '../../../sc
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { entryValue, stringOf } from '../node-values.ts';
+import { entryValue, stringOf, entryData, siteOf, type OptionSite } from '../node-values.ts';
 import { misplacement } from './misplaced-options.ts';
-import { entryData, siteOf, type OptionSite } from '../option-data.ts';
 
 /**
  * The options of a client match the description of its provider. The runtime reads options with the same function, so

@@ -1,9 +1,9 @@
-import { missingOutputFormat } from '../../../diagnostics/catalogue/template.ts';
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Template } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { plainTextUse, reachedNames } from '../templates/reached-names.ts';
-import type { TemplateScope } from '../templates/template-rule.ts';
+import type { TemplateScope } from '../templates/static-value.ts';
 
 /**
  * The prompt of a function with a structured return type must contain `ctx.output_format`, directly or in a
@@ -17,7 +17,7 @@ export function outputFormatRule(template: Template, scope: TemplateScope): read
   // A use of `ctx` as a whole counts, because the prompt can pass it on.
   return attributes.has('output_format') || bare.has('ctx')
     ? []
-    : [missingOutputFormat(declaration, plainTextUse(template, OTHER_USE))];
+    : [templateDiagnostic('template/no-output-format', declaration, { mistaken: plainTextUse(template, OTHER_USE) })];
 }
 
 /** `{ctx.output_format}` or `${ctx.output_format}`, the interpolation of other languages. */

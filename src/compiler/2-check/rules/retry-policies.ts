@@ -3,8 +3,7 @@ import { readRetryPolicy } from '../../../schema/providers/retry-policy.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import type { RetryPolicyNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { entryValue, stringOf } from '../node-values.ts';
-import { entryData, siteOf } from '../option-data.ts';
+import { entryValue, stringOf, entryData, siteOf } from '../node-values.ts';
 
 /** More retries than this are rarely intended: with the usual pauses they take minutes. */
 const MANY = 20;

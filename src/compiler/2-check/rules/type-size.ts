@@ -1,6 +1,6 @@
 import type { TypeNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
-import { innerTypes } from '../walk-types.ts';
+import { innerTypes } from '../scope.ts';
 
 /**
  * Far above the types that people write, and far below the limits of memory: thirty aliases that each double the last

@@ -1,6 +1,5 @@
 import { typeHint } from '../../1-parse/other-languages.ts';
-import { PRIMITIVES } from '../build-definitions.ts';
-import { MEDIA } from '../value-mismatch.ts';
+import { MEDIA, PRIMITIVES } from '../../../schema/type.ts';
 import type { Rule } from '../check-context.ts';
 import type { DefinitionScope } from '../scope.ts';
 import { hasAttribute } from '../node-values.ts';

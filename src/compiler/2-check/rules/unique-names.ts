@@ -1,20 +1,7 @@
+import { KIND_WORDS } from '../scope.ts';
 import type { AttributeNode, DeclarationNode, EntryNode, NameNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
-import type { CheckContext, Rule } from '../check-context.ts';
+import { type CheckContext, type Rule, labelOf } from '../check-context.ts';
 import { eachDuplicate, entryValue, isConstraint, listItems, stringOf } from '../node-values.ts';
-import { labelOf } from '../template-reader.ts';
-
-const WORDS: Readonly<Record<DeclarationNode['kind'], string>> = {
-  class: 'a class',
-  enum: 'an enum',
-  alias: 'a type',
-  function: 'a function',
-  workflow: 'a function',
-  template_string: 'a template_string',
-  client: 'a client',
-  retry_policy: 'a retry policy',
-  generator: 'a generator',
-  test: 'a test',
-};
 
 /**
  * Everything that a type, a prompt or a request can name needs its own name. Retry policies and generators have separate
@@ -29,36 +16,27 @@ export const uniqueNames: Rule = ({ scope, report }) => {
       group,
       (node) => node.name.text,
       (node, first) => {
-        const related = [{ span: first.name.span, message: `first declared here, as ${WORDS[first.kind]}` }];
-        report('check/duplicate-name', node.name.span, { name: node.name.text, what: WORDS[node.kind] }, related);
+        const related = [{ span: first.name.span, message: `first declared here, as ${KIND_WORDS[first.kind]}` }];
+        report('check/duplicate-name', node.name.span, { name: node.name.text, what: KIND_WORDS[node.kind] }, related);
       },
     );
   }
 };
 
-type Code = 'check/duplicate-field' | 'check/duplicate-value' | 'check/duplicate-parameter';
-type Member = { readonly name: NameNode };
-
 /** Fields, enum values and parameters have different names, because other parts refer to them by name. */
-export const uniqueMembers: Rule = (context) => {
-  for (const node of context.scope.declarations) {
+export const uniqueMembers: Rule = ({ scope, reportDuplicates }) => {
+  for (const node of scope.declarations) {
     const owner = `${node.kind} "${node.name.text}"`;
-    if (node.kind === 'class') reportAll(context, 'check/duplicate-field', owner, node.fields);
-    if (node.kind === 'enum') reportAll(context, 'check/duplicate-value', owner, node.values);
+    if (node.kind === 'class') reportDuplicates('check/duplicate-field', node.fields.map(nameOf), owner);
+    if (node.kind === 'enum') reportDuplicates('check/duplicate-value', node.values.map(nameOf), owner);
     if (node.kind === 'function' || node.kind === 'template_string') {
-      reportAll(context, 'check/duplicate-parameter', owner, node.parameters);
+      reportDuplicates('check/duplicate-parameter', node.parameters.map(nameOf), owner);
     }
   }
 };
 
-function reportAll({ report }: CheckContext, code: Code, owner: string, members: readonly Member[]): void {
-  eachDuplicate(
-    members,
-    (member) => member.name.text,
-    ({ name }, first) => {
-      report(code, name.span, { name: name.text, owner }, [{ span: first.name.span, message: 'the first one' }]);
-    },
-  );
+function nameOf({ name }: { readonly name: NameNode }): NameNode {
+  return name;
 }
 
 /** A key appears once in a block or map: the last value applies, and any other is lost. */
@@ -69,14 +47,9 @@ export const uniqueKeys: Rule = (context) => {
 };
 
 function checkEntries(context: CheckContext, entries: readonly EntryNode[]): void {
-  eachDuplicate(
-    entries,
-    (entry) => entry.key.text,
-    ({ key }, first) => {
-      context.report('check/duplicate-key', key.span, { name: key.text }, [
-        { span: first.key.span, message: 'the first one' },
-      ]);
-    },
+  context.reportDuplicates(
+    'check/duplicate-key',
+    entries.map(({ key }) => key),
   );
   for (const entry of entries) if (entry.value !== undefined) checkValue(context, entry.value);
 }
@@ -106,25 +79,23 @@ export const uniqueTests: Rule = ({ scope, report }) => {
  * An attribute appears once in a place, except constraints, whose checks have different labels. Stream attributes of fields
  * and types have no arguments, so a second one changes nothing.
  */
-export const uniqueAttributes: Rule = (context) => {
-  for (const { attributes } of context.attributeSites) {
-    const checks = attributes.filter((node) => node.name === 'check' && labelOf(node) !== undefined);
+export const uniqueAttributes: Rule = ({ attributeSites, reportDuplicates }) => {
+  for (const { attributes } of attributeSites) {
+    const checks = attributes.flatMap((node) => {
+      const text = node.name === 'check' ? labelOf(node) : undefined;
+      return text === undefined ? [] : [{ text, span: node.span }];
+    });
     const others = attributes.filter((node) => !isConstraint(node));
-    const harmless = others.filter((node) => node.name.startsWith('stream.') && !node.block);
-    const single = others.filter((node) => !harmless.includes(node));
-    reportRepeated(context, 'check/duplicate-attribute', single, (node) => node.name);
-    reportRepeated(context, 'check/repeated-attribute', harmless, (node) => node.name);
-    reportRepeated(context, 'check/duplicate-label', checks, (node) => labelOf(node) ?? '');
+    reportDuplicates('check/duplicate-attribute', others.filter((node) => !isHarmless(node)).map(named));
+    reportDuplicates('check/repeated-attribute', others.filter(isHarmless).map(named));
+    reportDuplicates('check/duplicate-label', checks);
   }
 };
 
-function reportRepeated(
-  { report }: CheckContext,
-  code: 'check/duplicate-attribute' | 'check/repeated-attribute' | 'check/duplicate-label',
-  nodes: readonly AttributeNode[],
-  nameOf: (node: AttributeNode) => string,
-): void {
-  eachDuplicate(nodes, nameOf, (node, first) => {
-    report(code, node.span, { name: nameOf(node) }, [{ span: first.span, message: 'the first one' }]);
-  });
+function isHarmless({ name, block }: AttributeNode): boolean {
+  return name.startsWith('stream.') && !block;
+}
+
+function named({ name, span }: AttributeNode): NameNode {
+  return { text: name, span };
 }

@@ -1,13 +1,12 @@
-import { unknownEnumValue, unknownField, unknownFunction } from '../../../diagnostics/catalogue/template.ts';
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import type { Expression } from '../../../schema/template.ts';
-import { alternatives, type StaticValue } from '../templates/static-value.ts';
-import { type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
+import { alternatives, type StaticValue, undefinedEffect } from '../templates/static-value.ts';
 
 /**
  * Fields, enum values, and attributes of `ctx` and `loop` must exist: an unknown one is undefined. `_` has two methods;
  * any other attribute of it fails.
  */
-export function unknownFieldRule(expression: Expression, context: RuleContext): void {
+export function unknownFieldRule(expression: Expression, context: TemplateWalker): void {
   const access = accessOf(expression);
   if (access === undefined) return;
   const value = context.valueOf(access.object);
@@ -15,17 +14,17 @@ export function unknownFieldRule(expression: Expression, context: RuleContext): 
   if (value.kind === 'enum') {
     const names = value.type.values.map((item) => item.name);
     if (!names.includes(name)) {
-      context.report(unknownEnumValue(context.span(expression), { enumName: value.type.name, value: name, names }));
+      context.report('template/unknown-enum-value', expression, { owner: value.type.name, name, names });
     }
     return;
   }
   if (value.kind === 'chat' && !CHAT_METHODS.includes(`_.${name}`)) {
-    context.report(unknownFunction(context.span(expression), `_.${name}`, CHAT_METHODS));
+    context.report('template/unknown-function', expression, { name: `_.${name}`, names: CHAT_METHODS });
   }
   const names = namesOf(value, context);
   if (names !== undefined && !names.known.includes(name)) {
     const effect = undefinedEffect(expression, context.place());
-    context.report(unknownField(context.span(expression), { owner: names.owner, name, names: names.known, effect }));
+    context.report('template/unknown-field', expression, { owner: names.owner, name, names: names.known, effect });
   }
 }
 
@@ -45,7 +44,7 @@ const CHAT_METHODS = ['_.role', '_.chat'];
 const MAPPING_METHODS = ['items', 'keys', 'values', 'get'];
 
 /** Returns the names of a value's attributes, or undefined if they are uncertain. */
-function namesOf(value: StaticValue, context: RuleContext): KnownNames | undefined {
+function namesOf(value: StaticValue, context: TemplateWalker): KnownNames | undefined {
   if (value.kind === 'object') return { owner: `"${value.name}"`, known: [...value.attributes.keys()] };
   if (value.kind !== 'typed') return undefined;
   const types = alternatives(value.type, context.definitions);

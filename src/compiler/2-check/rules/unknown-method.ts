@@ -1,15 +1,14 @@
-import { unknownMethod } from '../../../diagnostics/catalogue/template.ts';
+import type { TemplateWalker } from '../templates/template-walker.ts';
 import { METHODS } from '../../../schema/template-vocabulary.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
 import { reportArguments } from './call-arguments.ts';
 import { alternatives } from '../templates/static-value.ts';
-import type { RuleContext } from '../templates/template-rule.ts';
 
 /**
  * A called method must exist for the type of the value, and its arguments must match. Otherwise, rendering fails.
  */
-export function unknownMethodRule(expression: Expression, context: RuleContext): void {
+export function unknownMethodRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'call' || expression.callee.kind !== 'attribute') return;
   const { object, name } = expression.callee;
   const value = context.valueOf(object);
@@ -20,7 +19,7 @@ export function unknownMethodRule(expression: Expression, context: RuleContext):
   const known = methods.flatMap((each) => Object.entries(each ?? {}));
   const found = known.filter(([each]) => each === name);
   if (found.length === 0) {
-    context.report(unknownMethod(context.span(expression.callee), name, new Set(known.map(([each]) => each))));
+    context.report('template/unknown-method', expression.callee, { name, names: new Set(known.map(([each]) => each)) });
   }
   const [parameters, ...others] = new Set(found.map(([, each]) => each));
   // The parameters depend on the value if two of its types have the method.

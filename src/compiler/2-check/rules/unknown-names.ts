@@ -1,23 +1,18 @@
-import {
-  type UndefinedEffect,
-  unknownFilter,
-  unknownFunction,
-  unknownTest,
-  unknownVariable,
-} from '../../../diagnostics/catalogue/template.ts';
+import type { TemplateWalker } from '../templates/template-walker.ts';
+import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
 import { FILTERS, FUNCTIONS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments.ts';
 import { isPrintfFormat } from './format-conversion.ts';
-import { type RuleContext, undefinedEffect } from '../templates/template-rule.ts';
+import { undefinedEffect } from '../templates/static-value.ts';
 
 /** A filter must exist, and its arguments must match. Otherwise, rendering fails. */
-export function unknownFilterRule(filter: FilterCall, context: RuleContext): void {
+export function unknownFilterRule(filter: FilterCall, context: TemplateWalker): void {
   const { name } = filter;
   // A missing name is a syntax error, which has its own diagnostic.
   if (name === '') return;
   if (!isFilterName(name)) {
-    context.report(unknownFilter(context.span(filter), name, Object.keys(FILTERS)));
+    context.report('template/unknown-filter', filter, { name, names: Object.keys(FILTERS) });
     return;
   }
   if (isPrintfFormat(filter, context)) return;
@@ -25,7 +20,7 @@ export function unknownFilterRule(filter: FilterCall, context: RuleContext): voi
   reportArguments({ what: `filter "${name}"`, parameters, ...filter }, context);
   const [inner] = filter.args.positional;
   if (name === 'map' && inner?.kind === 'string' && !isFilterName(inner.value)) {
-    context.report(unknownFilter(context.span(inner), inner.value, Object.keys(FILTERS)));
+    context.report('template/unknown-filter', inner, { name: inner.value, names: Object.keys(FILTERS) });
   }
 }
 
@@ -36,38 +31,38 @@ function formatParameters({ args }: FilterCall): readonly string[] {
 }
 
 /** A test must exist, and its arguments must match. Otherwise, rendering fails. */
-export function unknownTestRule(expression: Expression, context: RuleContext): void {
+export function unknownTestRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind !== 'test') return;
   const { name } = expression;
   if (isTestName(name)) reportArguments({ what: `test "${name}"`, parameters: TESTS[name], ...expression }, context);
   else {
     const testNull = expression.negated ? presenceTest : absenceTest;
     const help = NULL.test(name) ? testNull(nameOf(expression.input)) : undefined;
-    context.report(unknownTest(context.span(expression), { name, names: Object.keys(TESTS), help }));
+    context.report('template/unknown-test', expression, { name, names: Object.keys(TESTS), help });
   }
 }
 
 /** A name must be declared. An unknown variable is undefined; with an unknown function, rendering fails. */
-export function unknownVariableRule(expression: Expression, context: RuleContext): void {
+export function unknownVariableRule(expression: Expression, context: TemplateWalker): void {
   if (expression.kind === 'call' && expression.callee.kind === 'name') {
     const { callee } = expression;
     if (context.valueOf(callee).kind !== 'missing') return;
     const names = [...Object.keys(FUNCTIONS), ...context.definitions.templateStrings.keys()];
-    context.report(unknownFunction(context.span(callee), callee.name, names));
+    context.report('template/unknown-function', callee, { name: callee.name, names });
   } else if (expression.kind === 'name' && context.valueOf(expression).kind === 'missing') {
     reportVariable(expression, expression.name, context);
   }
 }
 
-function reportVariable(expression: Expression, name: string, context: RuleContext): void {
+function reportVariable(expression: Expression, name: string, context: TemplateWalker): void {
   const effect = undefinedEffect(expression, context.place());
   const help = NULL.test(name) ? nullHelp(expression, effect, context) : roleHelp(name, context);
   const names = context.visibleNames();
-  context.report(unknownVariable(context.span(expression), { name, names, effect, help }));
+  context.report('template/unknown-variable', expression, { name, names, effect, help });
 }
 
 /** `_.role(user)`, without quotes. */
-function roleHelp(name: string, context: RuleContext): string | undefined {
+function roleHelp(name: string, context: TemplateWalker): string | undefined {
   const outer = context.place().ancestors.at(-1);
   const object = outer?.kind === 'call' && outer.callee.kind === 'attribute' ? outer.callee.object : undefined;
   if (object === undefined || context.valueOf(object).kind !== 'chat') return undefined;
@@ -78,7 +73,7 @@ function roleHelp(name: string, context: RuleContext): string | undefined {
 const NULL = /^(?:null|nil|undefined|none)$/iu;
 
 /** The value in a comparison can be undefined, an omitted argument, which is not equal to `none`. */
-function nullHelp(expression: Expression, effect: UndefinedEffect, context: RuleContext): string {
+function nullHelp(expression: Expression, effect: UndefinedEffect, context: TemplateWalker): string {
   const outer = context.place().ancestors.at(-1);
   if (outer?.kind !== 'binary' || (outer.operator !== '==' && outer.operator !== '!=')) {
     return effect === 'prints-nothing' ? 'Write `""`: "none" would print "null".' : 'Write "none".';

@@ -1,8 +1,8 @@
-import { unusedParameter } from '../../../diagnostics/catalogue/template.ts';
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Template } from '../../../schema/template.ts';
 import { plainTextUse, reachedNames } from '../templates/reached-names.ts';
-import type { TemplateScope } from '../templates/template-rule.ts';
+import type { TemplateScope } from '../templates/static-value.ts';
 
 /** Warns about a parameter that the prompt does not use: every caller has to send it for nothing. */
 export function unusedParameters(template: Template, scope: TemplateScope): readonly Diagnostic[] {
@@ -11,7 +11,10 @@ export function unusedParameters(template: Template, scope: TemplateScope): read
     .filter(({ name }) => !read.has(name))
     .map(({ name }) => {
       const span = scope.parameterSpans?.get(name) ?? scope.declaration;
-      return unusedParameter(span, name, plainTextUse(template, otherUse(name)));
+      return templateDiagnostic('template/unused-parameter', span, {
+        name,
+        mistaken: plainTextUse(template, otherUse(name)),
+      });
     });
 }
 

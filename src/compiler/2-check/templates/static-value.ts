@@ -1,6 +1,8 @@
-import type { DefinitionIndex, TemplateStringType } from '../../../schema/program.ts';
-import type { Macro } from '../../../schema/template.ts';
+import type { DefinitionIndex, TemplateStringType, ParameterType } from '../../../schema/program.ts';
+import type { Macro, Expression, AssignmentTarget } from '../../../schema/template.ts';
 import type { EnumType, Type } from '../../../schema/type.ts';
+import type { Span } from '../../../diagnostics/span.ts';
+import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
 
 /** The known properties of a value before the template runs. */
 export type StaticValue =
@@ -93,3 +95,65 @@ export function staticAttribute(value: StaticValue, name: string, definitions: D
   const field = definitions.classes.get(only.name)?.fields.find((candidate) => candidate.name === name);
   return field === undefined ? ANY : typed(field.type);
 }
+
+/** An assignment to several names: of the items of `source` in a loop, otherwise of `source` itself. */
+export interface Assignment {
+  readonly target: AssignmentTarget;
+  readonly value: StaticValue;
+  readonly source: Expression;
+}
+
+/** The names in the scope of a template, and the fallback position of its diagnostics. */
+export interface TemplateScope {
+  readonly definitions: DefinitionIndex;
+  readonly parameters: readonly ParameterType[];
+  /** The return type that the template has to describe; absent for a template_string, and if the provider receives its schema. */
+  readonly returns?: Type;
+  /** The name of the function or template_string in its declaration. */
+  readonly declaration: Span;
+  /** The declaration of each parameter; `declaration` is the fallback. */
+  readonly parameterSpans?: ReadonlyMap<string, Span>;
+}
+
+/** The place of an expression in its template. */
+export interface ExpressionPlace {
+  /** The expressions around it, the outermost first. */
+  readonly ancestors: readonly Expression[];
+  /** The outermost expression is that of a `{{ … }}`. */
+  readonly isPrinted: boolean;
+}
+
+/** Returns what an undefined value does in the place of an expression. */
+export function undefinedEffect(expression: Expression, { ancestors, isPrinted }: ExpressionPlace): UndefinedEffect {
+  let inner = expression;
+  for (const outer of ancestors.toReversed()) {
+    if (failsWithUndefined(outer, inner)) return 'fails';
+    if (!passesOn(outer, inner)) return 'undefined';
+    inner = outer;
+  }
+  return isPrinted ? 'prints-nothing' : 'undefined';
+}
+
+function failsWithUndefined(outer: Expression, inner: Expression): boolean {
+  switch (outer.kind) {
+    case 'attribute':
+    case 'index':
+      return outer.object === inner;
+    case 'call':
+      return outer.callee.kind === 'attribute' && outer.callee.object === inner;
+    case 'unary':
+      return outer.operator !== 'not';
+    case 'binary':
+      return ARITHMETIC.has(outer.operator);
+    default:
+      return false;
+  }
+}
+
+/** Returns whether the value of `inner` can be that of `outer`. */
+function passesOn(outer: Expression, inner: Expression): boolean {
+  if (outer.kind === 'conditional') return outer.condition !== inner;
+  return outer.kind === 'binary' && outer.operator === 'or';
+}
+
+const ARITHMETIC: ReadonlySet<string> = new Set(['+', '-', '*', '/', '//', '%', '**']);

@@ -1,5 +1,5 @@
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import type { Span } from '../../../diagnostics/span.ts';
 import type { DefinitionIndex } from '../../../schema/program.ts';
 import { isFunctionName } from '../../../schema/template-vocabulary.ts';
 import type {
@@ -10,25 +10,41 @@ import type {
   Macro,
   Statement,
 } from '../../../schema/template.ts';
-import { ANY, staticAttribute, elementOf, LOOP, MISSING, type StaticValue, typed } from './static-value.ts';
-import type { RuleContext, TemplateRule, ExpressionPlace } from './template-rule.ts';
-import type { Assignment } from '../rules/unpacking.ts';
+import {
+  ANY,
+  staticAttribute,
+  elementOf,
+  LOOP,
+  MISSING,
+  type StaticValue,
+  typed,
+  type ExpressionPlace,
+  type Assignment,
+} from './static-value.ts';
 
 type Names = Map<string, StaticValue>;
 
+type Problem = Parameters<typeof templateDiagnostic>;
+
+/** A rule for expressions in templates and constraints. It sees each expression after its operands. */
+export type TemplateRule = (expression: Expression, context: TemplateWalker) => void;
+
 /** The rules that see parts of a template. */
-interface Rules {
+export interface TemplateRules {
+  /** Each expression of a prompt, a template_string, a constraint or a condition of a test. */
   readonly expressions: readonly TemplateRule[];
-  readonly filters: readonly ((filter: FilterCall, context: RuleContext) => void)[];
-  readonly assignments: readonly ((assignment: Assignment, context: RuleContext) => void)[];
+  /** Each use of a filter, in the same places. */
+  readonly filters: readonly ((filter: FilterCall, context: TemplateWalker) => void)[];
+  /** Each assignment of a template, loops included. */
+  readonly assignments: readonly ((assignment: Assignment, context: TemplateWalker) => void)[];
 }
 
 /** Walks a template in execution order, tracks the value of each name, and passes each expression to the rules. */
-export class TemplateWalker implements RuleContext {
+export class TemplateWalker {
   readonly definitions: DefinitionIndex;
   readonly diagnostics: Diagnostic[] = [];
   readonly #file: string;
-  readonly #rules: Rules;
+  readonly #rules: TemplateRules;
   readonly #scopes: Names[];
   readonly #values = new Map<Expression, StaticValue>();
   /** Names that the template has tested with `is defined`, and so allows to be undefined. */
@@ -37,29 +53,38 @@ export class TemplateWalker implements RuleContext {
   readonly #open: Expression[] = [];
   #isPrinted = false;
 
-  constructor(place: { readonly file: string; readonly definitions: DefinitionIndex }, names: Names, rules: Rules) {
+  constructor(
+    place: { readonly file: string; readonly definitions: DefinitionIndex },
+    names: Names,
+    rules: TemplateRules,
+  ) {
     this.#file = place.file;
     this.definitions = place.definitions;
     this.#rules = rules;
     this.#scopes = [names];
   }
 
+  /** Returns the known properties of an expression that the walker has visited. */
   valueOf(expression: Expression): StaticValue {
     return this.#values.get(expression) ?? ANY;
   }
 
+  /** Returns every expression that the walker has visited. */
+  visited(): Iterable<Expression> {
+    return this.#values.keys();
+  }
+
+  /** Returns the place of the expression that a rule sees. */
   place(): ExpressionPlace {
     return { ancestors: this.#open, isPrinted: this.#isPrinted };
   }
 
-  span({ start, end }: { readonly start: number; readonly end: number }): Span {
-    return { file: this.#file, start, end };
+  /** `at`: the place of the problem in the file. */
+  report(code: Problem[0], { start, end }: Pick<Expression, 'start' | 'end'>, params: Problem[2]): void {
+    this.diagnostics.push(templateDiagnostic(code, { file: this.#file, start, end }, params));
   }
 
-  report(diagnostic: Diagnostic): void {
-    this.diagnostics.push(diagnostic);
-  }
-
+  /** All names in scope, for suggestions. */
   *visibleNames(): Iterable<string> {
     for (const scope of this.#scopes) yield* scope.keys();
     yield* this.definitions.templateStrings.keys();
@@ -202,11 +227,6 @@ export class TemplateWalker implements RuleContext {
     switch (expression.kind) {
       case 'string':
         return typed({ kind: 'string' });
-      case 'integer':
-      case 'float':
-      case 'boolean':
-      case 'none':
-        return ANY;
       case 'name':
         return this.#lookUp(expression.name);
       case 'filter':
@@ -218,18 +238,13 @@ export class TemplateWalker implements RuleContext {
         return staticAttribute(this.expression(expression.object), expression.name, this.definitions);
       case 'index':
         return this.#index(expression);
-      case 'list':
-      case 'map':
-      case 'unary':
-      case 'binary':
-      case 'conditional':
-      case 'slice':
-        for (const part of operandsOf(expression)) this.expression(part);
-        return ANY;
       case 'test':
         return this.#test(expression);
       case 'call':
         return this.#call(expression);
+      default:
+        for (const part of operandsOf(expression)) this.expression(part);
+        return ANY;
     }
   }
 
@@ -282,8 +297,8 @@ export class TemplateWalker implements RuleContext {
 /** Filters that replace an undefined value. */
 const DEFAULTS = new Set(['default', 'd']);
 
-/** Returns the operands of an expression, including arguments. */
-export function operandsOf(expression: Expression): readonly Expression[] {
+/** Returns the operands of an expression without names of its own: neither a call, a test, a filter nor an access. */
+function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'list':
       return expression.items;
@@ -297,28 +312,9 @@ export function operandsOf(expression: Expression): readonly Expression[] {
       return present([expression.condition, expression.value, expression.otherwise]);
     case 'slice':
       return present([expression.object, expression.from, expression.to, expression.step]);
-    case 'call':
-      return [expression.callee, ...valuesOf(expression.args)];
-    case 'test':
-      return [expression.input, ...valuesOf(expression.args)];
-    case 'filter':
-      return [expression.input, ...valuesOf(expression.filter.args)];
-    case 'attribute':
-      return [expression.object];
-    case 'index':
-      return [expression.object, expression.index];
-    case 'string':
-    case 'integer':
-    case 'float':
-    case 'boolean':
-    case 'none':
-    case 'name':
+    default:
       return [];
   }
-}
-
-function valuesOf(args: Arguments): readonly Expression[] {
-  return [...args.positional, ...args.named.map((entry) => entry.value)];
 }
 
 function present(parts: readonly (Expression | undefined)[]): readonly Expression[] {

@@ -11,7 +11,7 @@ export interface Referenced {
 }
 
 /** Undefined for a recursive alias, whose schema has no single type. */
-export type Resolve = (reference: string) => Referenced | undefined;
+type Resolve = (reference: string) => Referenced | undefined;
 
 /** The beginning of every reference to a component schema. */
 export const REFERENCE = '#/components/schemas/';
@@ -121,4 +121,29 @@ function leadsToAlias(schema: JsonValue, aliasReferences: ReadonlySet<string>): 
   const { $ref: reference, anyOf: members = [], allOf: parts = [], items = null } = schema;
   if (typeof reference === 'string') return aliasReferences.has(reference);
   return [members, parts, [items]].flat().some((one) => leadsToAlias(one, aliasReferences));
+}
+
+/**
+ * Allocates names that differ from one another even without case and punctuation: generators turn
+ * `Foo_stream`, `fooStream` and `FooStream` into one identifier.
+ */
+export class NameAllocator {
+  readonly #taken = new Set<string>();
+
+  /** Reserves a name as it is; for names that are already distinct in the definitions. */
+  reserve(name: string): void {
+    this.#taken.add(folded(name));
+  }
+
+  /** The name, or the name with the first number from 2 that makes it unique. */
+  allocate(name: string): string {
+    let candidate = name;
+    for (let number = 2; this.#taken.has(folded(candidate)); number += 1) candidate = `${name}${number}`;
+    this.reserve(candidate);
+    return candidate;
+  }
+}
+
+function folded(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/gu, '');
 }

@@ -1,23 +1,30 @@
 import { compareText, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { DefinitionIndex, FunctionType } from '../../../schema/program.ts';
-import { choice, objectSchema, anyOf, closed, described, joined } from '../../../schema/json-schema.ts';
+import {
+  choice,
+  objectSchema,
+  anyOf,
+  closed,
+  described,
+  joined,
+  JsonSchemas,
+  plainLiterals,
+  VIEW_SUFFIX,
+  type View,
+} from '../../../schema/json-schema.ts';
 import type { CompileOptions } from '../../compile-options.ts';
-import { NameAllocator } from './name-allocator.ts';
-import { ComponentSchemas } from './component-schemas.ts';
+import { NameAllocator, schemaRef, openApiSchema, openLists, REFERENCE, type Referenced } from './dialect.ts';
 import { Examples } from './examples.ts';
 import { OwnSchemas, warningProperties } from './own-schemas.ts';
 import {
   errorResponse,
   errorResponseComponents,
   headerComponents,
-  plainHeaders,
-  callHeaders,
+  SUCCESS_HEADERS,
   errorResponses,
-  parseHeaders,
-  streamHeaders,
   type ErrorOptions,
 } from './responses.ts';
-import { schemaRef } from './dialect.ts';
+import type { ClassType, Type } from '../../../schema/type.ts';
 
 type Entry = readonly [string, JsonObject];
 
@@ -123,11 +130,11 @@ function serverPaths(operationIds: NameAllocator, apiKey: boolean): readonly Ent
 }
 
 function json(description: string, schema: JsonObject): JsonObject {
-  return { description, headers: plainHeaders(), content: { 'application/json': { schema } } };
+  return { description, headers: SUCCESS_HEADERS.other, content: { 'application/json': { schema } } };
 }
 
 function plainText(description: string): JsonObject {
-  return { description, headers: plainHeaders(), content: { 'text/plain': { schema: { type: 'string' } } } };
+  return { description, headers: SUCCESS_HEADERS.other, content: { 'text/plain': { schema: { type: 'string' } } } };
 }
 
 const STREAM_TEXT =
@@ -170,7 +177,7 @@ function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths {
     summary: summaryOf(fn) ?? `Call ${fn.name}`,
     ...documented(fn.documentation),
     parameters: [IDEMPOTENCY_KEY],
-    response: success(CALL_TEXT, callHeaders(), 'application/json', result),
+    response: success(CALL_TEXT, SUCCESS_HEADERS.call, 'application/json', result),
   };
   const stream = {
     operationId: parts.operationIds.allocate(`stream${fn.name}`),
@@ -179,7 +186,7 @@ function functionPaths(fn: FunctionType, parts: PathParts): FunctionPaths {
     parameters: [IDEMPOTENCY_KEY],
     response: success(
       'Partial results, then the final one.',
-      streamHeaders(),
+      SUCCESS_HEADERS.stream,
       'text/event-stream',
       schemaRef(eventName),
     ),
@@ -213,14 +220,14 @@ function betaPaths(
   const render = {
     operationId: parts.operationIds.allocate(`render${fn.name}`),
     summary: `Messages that ${fn.name} would send`,
-    response: success('The messages.', plainHeaders(), 'application/json', RENDERED),
+    response: success('The messages.', SUCCESS_HEADERS.other, 'application/json', RENDERED),
   };
   const parse = {
     operationId: parts.operationIds.allocate(`parse${fn.name}`),
     summary: `Value that ${fn.name} would return for a reply`,
     response: success(
       'The value; in a member `value` if the request includes more.',
-      parseHeaders(),
+      SUCCESS_HEADERS.parse,
       'application/json',
       anyOf([call.result, reported]),
     ),
@@ -289,4 +296,101 @@ function eventSchema(fn: FunctionType, result: JsonObject, { types, own }: PathP
     anyOf: [partial, final, own.ref('SvcStreamReset'), own.ref('SvcStreamReasoning'), own.ref('SvcError')],
   };
   return described(events, `One event of the stream of ${fn.name}.`);
+}
+
+const NO_TAGS: Referenced['tags'] = new Map();
+
+/** A class, enum or recursive alias as one view shows it. */
+interface Definition {
+  readonly name: string;
+  readonly view: View;
+}
+
+/**
+ * Schemas of types in the dialect of the document, and the component schemas that they lead to. A class has one
+ * component for each view that uses it: `Resume`, `ResumePartial`, and `ResumeInput` where arguments and results differ.
+ */
+class ComponentSchemas {
+  readonly #index: DefinitionIndex;
+  readonly #allocator: NameAllocator;
+  readonly #own: OwnSchemas;
+  readonly #schemas: JsonSchemas;
+  /** Component names, by view and name. */
+  readonly #names = new Map<string, string>();
+  readonly #definitions = new Map<string, Definition>();
+  readonly #components = new Map<string, JsonObject>();
+
+  constructor(index: DefinitionIndex, own: OwnSchemas, allocator: NameAllocator) {
+    this.#index = index;
+    this.#own = own;
+    this.#allocator = allocator;
+    this.#schemas = new JsonSchemas(index, {
+      named: (name, view) => this.#component(name, view),
+      media: (kind) => own.media(kind),
+      check: () => own.ref('SvcCheck'),
+      propertyNames: false,
+    });
+  }
+
+  /** The components that the schemas made so far lead to. */
+  get components(): ReadonlyMap<string, JsonObject> {
+    // The loop visits the definitions that it adds; a recursion could be as deep as a chain of classes is long.
+    for (const [componentName, { name, view }] of this.#definitions) {
+      if (this.#components.has(componentName)) continue;
+      const schema = this.#dialect(this.#schemas.definition(name, view));
+      this.#components.set(
+        componentName,
+        this.#index.aliases.has(name) ? openLists(schema, this.#aliasReferences()) : schema,
+      );
+    }
+    return this.#components;
+  }
+
+  of(type: Type, view: View): JsonObject {
+    return this.#dialect(this.#schemas.of(type, view));
+  }
+
+  /** The argument object of a function. */
+  request(fn: FunctionType): JsonObject {
+    return this.#dialect(this.#schemas.request(fn, { svc_options: this.#own.ref('SvcOptions') }));
+  }
+
+  #dialect(schema: JsonObject): JsonObject {
+    return openApiSchema(schema, (reference) => this.#referenced(reference));
+  }
+
+  #referenced(reference: string): Referenced | undefined {
+    const { name = '', view } = this.#definitions.get(reference.slice(REFERENCE.length)) ?? {};
+    const type = this.#index.classes.get(name);
+    // While a value grows, its tag can be null.
+    if (type !== undefined) return { type: 'object', tags: view === 'partial' ? NO_TAGS : tagsOf(type, view) };
+    return this.#index.enums.has(name) ? { type: 'string', tags: NO_TAGS } : undefined;
+  }
+
+  #component(name: string, view: View): JsonObject {
+    const seen = this.#schemas.viewOf(name, view);
+    const key = `${seen} ${name}`;
+    const known = this.#names.get(key);
+    if (known !== undefined) return schemaRef(known);
+    const componentName = seen === 'output' ? name : this.#allocator.allocate(`${name}${VIEW_SUFFIX[seen]}`);
+    this.#names.set(key, componentName);
+    this.#definitions.set(componentName, { name, view: seen });
+    return schemaRef(componentName);
+  }
+
+  /** References to the components of the aliases that schemas mentioned so far. */
+  #aliasReferences(): ReadonlySet<string> {
+    const components = [...this.#definitions].filter(([, { name }]) => this.#index.aliases.has(name));
+    return new Set(components.map(([componentName]) => `${REFERENCE}${componentName}`));
+  }
+}
+
+/** The fields whose type is one string. */
+function tagsOf({ fields }: ClassType, view: View | undefined): Referenced['tags'] {
+  const tags = new Map<string, string>();
+  for (const { name, type, skip } of fields) {
+    const [value] = plainLiterals(type);
+    if (typeof value === 'string' && (view === 'input' || !skip)) tags.set(name, value);
+  }
+  return tags;
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, isJsonObject, type JsonValue } from '../../../base/json.ts';
 import type { DefinitionIndex, FunctionExample, FunctionType } from '../../../schema/program.ts';
-import { NameAllocator } from './name-allocator.ts';
+import { NameAllocator } from './dialect.ts';
 import { acceptsNull } from '../../../schema/type-graph.ts';
 import type { Type } from '../../../schema/type.ts';
 

@@ -11,9 +11,8 @@ import {
   objectSchema,
 } from '../../../schema/json-schema.ts';
 import type { MediaKind } from '../../../schema/type.ts';
-import type { NameAllocator } from './name-allocator.ts';
+import { type NameAllocator, openApiSchema, schemaRef } from './dialect.ts';
 import { errorSchema, FIELD_SHAPES } from './responses.ts';
-import { openApiSchema, schemaRef } from './dialect.ts';
 
 const TEXT: JsonObject = { type: 'string' };
 

@@ -73,25 +73,13 @@ export function headerComponents(): JsonObject {
   );
 }
 
-/** The headers of a successful call. */
-export function callHeaders(): JsonObject {
-  return headers(CALL_HEADERS);
-}
-
-/** The headers of a stream. */
-export function streamHeaders(): JsonObject {
-  return headers(['RequestId', 'Cache', 'Age', 'IdempotencyReplayed']);
-}
-
-/** The headers of a value that svc parsed without a call. */
-export function parseHeaders(): JsonObject {
-  return headers(['RequestId', 'Lossy']);
-}
-
-/** The headers of everything else. */
-export function plainHeaders(): JsonObject {
-  return headers(['RequestId']);
-}
+/** The headers of a success: of a call, a stream, a value that svc parsed without a call, and everything else. */
+export const SUCCESS_HEADERS = {
+  call: headers(CALL_HEADERS),
+  stream: headers(['RequestId', 'Cache', 'Age', 'IdempotencyReplayed']),
+  parse: headers(['RequestId', 'Lossy']),
+  other: headers(['RequestId']),
+} as const;
 
 function headers(names: readonly HeaderComponent[]): JsonObject {
   return Object.fromEntries(names.map((name) => [HEADERS[name][0], { $ref: `#/components/headers/${name}` }]));
@@ -140,7 +128,7 @@ export function errorResponseComponents(schema: JsonObject, options: ErrorOption
 
 function errorComponent(status: ErrorStatus, schema: JsonObject): JsonObject {
   const errors = errorsOf(status);
-  const names = new Set(errors.flatMap(([, error]) => error.headers));
+  const names = new Set(errors.flatMap(([, error]) => error.headers ?? []));
   const own = (Object.keys(HEADERS) as HeaderComponent[]).filter((name) => names.has(HEADERS[name][0] as never));
   const examples = errors.map(([code, { example }]) => [code, { value: errorBody(code, example) }]);
   return {

@@ -1,7 +1,6 @@
 import { invariant } from '../../../base/invariant.ts';
-import type { CompileCondition } from '../../../schema/compile-condition.ts';
 import type { Constraint } from '../../../schema/constraint.ts';
-import type { DefinitionIndex } from '../../../schema/program.ts';
+import type { CompileCondition, DefinitionIndex } from '../../../schema/program.ts';
 import type { EnumType, FieldType, Type, TypeShape } from '../../../schema/type.ts';
 import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
 import { ClassPlan } from './class-plan.ts';

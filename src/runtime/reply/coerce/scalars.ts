@@ -1,10 +1,9 @@
 import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import { GrowingString } from '../growing-text.ts';
-import { canBecomeNull, isNullWord } from './spelling.ts';
+import { canBecomeNull, isNullWord, withoutDecoration } from './spelling.ts';
 import { quoteText, REPAIR, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { answerInText, type Hit } from './answer-in-text.ts';
 import { coercionError, mismatch } from './coercion-error.ts';
-import { withoutDecoration } from './spelling.ts';
 import { ANSWER_CUE, asWritten, CoercedValue, GUESS, guessedFrom, nullFor, type CoercionOutcome } from './outcome.ts';
 import { INEXACT, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';

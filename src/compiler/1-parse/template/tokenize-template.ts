@@ -1,24 +1,8 @@
+import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
-import {
-  badEscape,
-  badNumber,
-  inexactInteger,
-  unclosedString,
-  unclosedTag,
-  unexpectedCharacter,
-  templateTooDeep,
-  unexpectedToken,
-} from '../../../diagnostics/catalogue/template.ts';
 import type { Span } from '../../../diagnostics/span.ts';
-import { isExactInteger } from '../scan-literal.ts';
+import { isExactInteger } from '../tokenize.ts';
 import type { TemplateSource } from '../dedent.ts';
-
-/** The text to tokenize, and the receiver of diagnostics. */
-export interface TokenizeContext {
-  readonly text: string;
-  report(diagnostic: Diagnostic): void;
-  span(start: number, end: number): Span;
-}
 
 interface TokenizedTag {
   readonly tokens: readonly Token[];
@@ -40,12 +24,12 @@ const AFTER_NUMBER = /[\p{L}\p{N}_]+/uy;
  * Reads the tokens of a tag from `start` to its closer (`}}` or `%}`), or to the end of the text if `closer` is
  * undefined.
  */
-export function tokenizeExpression(context: TokenizeContext, start: number, closer?: '}}' | '%}'): TokenizedTag {
+export function tokenizeExpression(context: ParseContext, start: number, closer?: '}}' | '%}'): TokenizedTag {
   return new Tokenizer(context, start, closer).run();
 }
 
 class Tokenizer {
-  readonly #context: TokenizeContext;
+  readonly #context: ParseContext;
   readonly #text: string;
   readonly #closer: '}}' | '%}' | undefined;
   readonly #tokens: Token[] = [];
@@ -54,7 +38,7 @@ class Tokenizer {
   #openBraces = 0;
   #sound = true;
 
-  constructor(context: TokenizeContext, start: number, closer: '}}' | '%}' | undefined) {
+  constructor(context: ParseContext, start: number, closer: '}}' | '%}' | undefined) {
     this.#context = context;
     this.#text = context.text;
     this.#closer = closer;
@@ -94,7 +78,7 @@ class Tokenizer {
 
   #badCharacter(): void {
     const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    if (this.#sound) this.#report(unexpectedCharacter(this.#span(character.length), character));
+    if (this.#sound) this.#report('template/unexpected-character', character.length, { text: character });
     this.#at += character.length;
   }
 
@@ -104,9 +88,9 @@ class Tokenizer {
     const text = digits + rest;
     const integer = !/^\d[\d_]*[.eE]/u.test(digits);
     const value = Number(digits.replaceAll('_', ''));
-    if (rest !== '' || !Number.isFinite(value)) this.#report(badNumber(this.#span(text.length), text));
+    if (rest !== '' || !Number.isFinite(value)) this.#report('template/bad-number', text.length, { text });
     else if (integer && !isExactInteger(digits.replaceAll('_', ''))) {
-      this.#report(inexactInteger(this.#span(text.length), text));
+      this.#report('template/inexact-integer', text.length, { text });
     }
     this.#push(integer ? 'integer' : 'float', digits.replaceAll('_', ''), text.length);
   }
@@ -119,12 +103,17 @@ class Tokenizer {
       if (character === quote) return this.#push('string', value + this.#text.slice(from, at), at + 1 - this.#at);
       if (character !== '\\') continue;
       const escape = readEscape(this.#text, at + 1);
-      if (!escape.known) this.#report(badEscape(this.#context.span(at, at + 1 + escape.length), `\\${escape.value}`));
+      if (!escape.known)
+        this.#reportAt(
+          'template/bad-escape',
+          { start: at, end: at + 1 + escape.length },
+          { text: `\\${escape.value}` },
+        );
       value += this.#text.slice(from, at) + escape.value;
       at += escape.length;
       from = at + 1;
     }
-    this.#report(unclosedString(this.#span(1)));
+    this.#report('template/unclosed-string', 1, {});
     this.#at = this.#text.length;
   }
 
@@ -161,7 +150,7 @@ class Tokenizer {
   #reportUnclosed(): void {
     const closer = this.#closer ?? '}}';
     const opener = closer === '}}' ? '{{' : '{%';
-    this.#report(unclosedTag(this.#context.span(this.#begin - 2, this.#begin), opener, closer));
+    this.#reportAt('template/unclosed-tag', { start: this.#begin - 2, end: this.#begin }, { opener, closer });
   }
 
   #finish(at: number, end: number, control: string): TokenizedTag {
@@ -174,13 +163,13 @@ class Tokenizer {
     this.#at += length;
   }
 
-  #report(diagnostic: Diagnostic): void {
-    this.#sound = false;
-    this.#context.report(diagnostic);
+  #report(code: ReportParameters[0], length: number, params: ReportParameters[2]): void {
+    this.#reportAt(code, { start: this.#at, end: this.#at + length }, params);
   }
 
-  #span(length: number): Span {
-    return this.#context.span(this.#at, this.#at + length);
+  #reportAt(...report: ReportParameters): void {
+    this.#sound = false;
+    this.#context.report(...report);
   }
 
   #match(pattern: RegExp, at = this.#at): string {
@@ -328,23 +317,23 @@ export class TokenReader {
 
   expectEnd(): void {
     if (this.current.type === 'end') return;
-    this.failExpected('the end of the tag', this.isOperator('=') ? 'Compare with "==".' : undefined);
+    this.failExpected('the end of the tag', this.isOperator('=') ? 'Compare with "==".' : '');
   }
 
-  failExpected(expected: string, help?: string): void {
+  failExpected(expected: string, help = ''): void {
     const token = this.current;
     const found = token.type === 'end' ? 'the end' : `"${token.text}"`;
-    this.fail(unexpectedToken(this.#spanOf(token), { expected, found, help }));
+    this.fail('template/unexpected-token', token, { expected, found, help });
   }
 
-  fail(diagnostic: Diagnostic): void {
-    if (!this.#failed) this.context.report(diagnostic);
+  fail(...report: ReportParameters): void {
+    if (!this.#failed) this.context.report(...report);
     this.#failed = true;
     this.#at = Math.max(0, this.#tokens.length - 1);
   }
 
   failTooDeep(): void {
-    this.fail(templateTooDeep(this.#spanOf(this.current)));
+    this.fail('template/too-deep', this.current, {});
   }
 
   /** Runs a rule one level deeper. Beyond the limit, the rule starts at the end of the tag. */
@@ -355,14 +344,13 @@ export class TokenReader {
     this.#nesting -= 1;
     return result;
   }
-
-  #spanOf(token: Token): Span {
-    return this.context.span(token.start, Math.max(token.end, token.start));
-  }
 }
 
+type Problem = Parameters<typeof templateDiagnostic>;
+type ReportParameters = [code: Problem[0], at: Pick<Token, 'start' | 'end'>, params: Problem[2]];
+
 /** The shared state of one parse: the text, its position in the file, and the diagnostics so far. */
-export class ParseContext implements TokenizeContext {
+export class ParseContext {
   readonly text: string;
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: TemplateSource;
@@ -372,16 +360,151 @@ export class ParseContext implements TokenizeContext {
     this.#source = source;
   }
 
-  report(diagnostic: Diagnostic): void {
-    this.diagnostics.push(diagnostic);
-  }
-
-  span(start: number, end: number): Span {
-    return { file: this.#source.file, ...this.located(start, end) };
+  /** The offsets are those in the text. */
+  report(...[code, { start, end }, params]: ReportParameters): void {
+    const span: Span = { file: this.#source.file, ...this.located(start, end) };
+    this.diagnostics.push(templateDiagnostic(code, span, params));
   }
 
   /** Converts offsets in the text to offsets in the file. */
   located(start: number, end: number): { readonly start: number; readonly end: number } {
     return { start: this.#source.toFileOffset(start), end: this.#source.toFileOffset(end) };
   }
+}
+
+/**
+ * The effect of a tag on adjacent text: `-` trims all white space, `+` trims nothing, `block` follows trim_blocks and
+ * lstrip_blocks.
+ */
+type Trim = '-' | '+' | 'block' | 'none';
+
+interface TextEdges {
+  readonly left: Trim;
+  readonly right: Trim;
+}
+
+const END_RAW = /\{%([-+]?)\s*endraw\s*([-+]?)%\}/gu;
+
+/**
+ * Splits a template into text and tags in one pass. Resolves comments, `raw` blocks and whitespace control: a line with
+ * only a block tag adds nothing to the output.
+ */
+export function splitTemplate(context: ParseContext): readonly Chunk[] {
+  return new Splitter(context).run();
+}
+
+class Splitter {
+  readonly #context: ParseContext;
+  readonly #text: string;
+  readonly #chunks: Chunk[] = [];
+  #at = 0;
+  #left: Trim = 'none';
+
+  constructor(context: ParseContext) {
+    this.#context = context;
+    this.#text = context.text;
+  }
+
+  run(): readonly Chunk[] {
+    for (;;) {
+      const open = nextTag(this.#text, this.#at);
+      if (open < 0) break;
+      const sign = this.#text.charAt(open + 1);
+      const written = this.#text.charAt(open + 2);
+      const control = written === '-' || written === '+' ? written : '';
+      this.#addText(open, trimOf(control, sign !== '{'));
+      this.#tag(open, sign, control.length);
+    }
+    this.#addText(this.#text.length, 'none');
+    return this.#chunks;
+  }
+
+  #tag(open: number, sign: string, controlLength: number): void {
+    if (sign === '#') this.#comment(open);
+    else if (sign === '{') this.#expressionTag('print', open, controlLength);
+    else this.#expressionTag('block', open, controlLength);
+  }
+
+  #comment(open: number): void {
+    const close = this.#text.indexOf('#}', open + 2);
+    if (close < 0) {
+      this.#context.report('template/unclosed-tag', { start: open, end: open + 2 }, { opener: '{#', closer: '#}' });
+      this.#at = this.#text.length;
+      return;
+    }
+    const before = close > open + 2 ? this.#text.charAt(close - 1) : '';
+    this.#at = close + 2;
+    this.#left = trimOf(before === '-' || before === '+' ? before : '', true);
+  }
+
+  #expressionTag(kind: 'print' | 'block', open: number, controlLength: number): void {
+    const tag = tokenizeExpression(this.#context, open + 2 + controlLength, kind === 'print' ? '}}' : '%}');
+    this.#at = tag.end;
+    this.#left = trimOf(tag.control, kind === 'block');
+    if (!tag.sound) return;
+    if (kind === 'block' && isWord(tag.tokens, 'raw')) this.#raw(open);
+    else this.#chunks.push({ kind, tokens: tag.tokens, start: open, end: tag.end });
+  }
+
+  #raw(open: number): void {
+    END_RAW.lastIndex = this.#at;
+    const end = END_RAW.exec(this.#text);
+    if (end === null) {
+      this.#context.report('template/unclosed-block', { start: open, end: this.#at }, { name: 'raw' });
+      this.#at = this.#text.length;
+      return;
+    }
+    this.#addText(end.index, trimOf(end[1] ?? '', true));
+    this.#at = end.index + end[0].length;
+    this.#left = trimOf(end[2] ?? '', true);
+  }
+
+  #addText(end: number, right: Trim): void {
+    const start = this.#at;
+    const text = trimText(this.#text.slice(start, end), { left: this.#left, right }, start === 0);
+    if (text !== '') this.#chunks.push({ kind: 'text', text, start, end });
+    this.#at = end;
+    this.#left = 'none';
+  }
+}
+
+function nextTag(text: string, from: number): number {
+  for (let at = text.indexOf('{', from); at >= 0; at = text.indexOf('{', at + 1)) {
+    const next = text.charAt(at + 1);
+    if (next === '{' || next === '%' || next === '#') return at;
+  }
+  return -1;
+}
+
+function trimOf(control: string, block: boolean): Trim {
+  if (control === '-' || control === '+') return control;
+  return block ? 'block' : 'none';
+}
+
+function trimText(raw: string, edges: TextEdges, atStart: boolean): string {
+  let from = 0;
+  let to = raw.length;
+  if (edges.right === '-') to = raw.trimEnd().length;
+  else if (edges.right === 'block') to = endBeforeIndentation(raw, atStart);
+  if (edges.left === '-') from = raw.length - raw.trimStart().length;
+  else if (edges.left === 'block') from = lengthOfLineBreak(raw);
+  return raw.slice(from, Math.max(from, to));
+}
+
+/** lstrip_blocks: returns the start of the white space between the last line break and the tag. */
+function endBeforeIndentation(raw: string, atStart: boolean): number {
+  let at = raw.length;
+  while (at > 0 && (raw.charAt(at - 1) === ' ' || raw.charAt(at - 1) === '\t')) at -= 1;
+  const lineBegins = at === 0 ? atStart : raw.charAt(at - 1) === '\n';
+  return lineBegins ? at : raw.length;
+}
+
+/** trim_blocks: returns the length of the line break directly after a tag. */
+function lengthOfLineBreak(raw: string): number {
+  if (raw.startsWith('\r\n')) return 2;
+  return raw.startsWith('\n') ? 1 : 0;
+}
+
+function isWord(tokens: readonly { readonly text: string }[], word: string): boolean {
+  return tokens.length === 2 && tokens[0]?.text === word;
 }

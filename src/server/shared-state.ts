@@ -1,13 +1,12 @@
 import type { Logger } from '../logging/logger.ts';
 import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from '../policy/answer-store.ts';
 import { LeaseDesk } from '../policy/lease-desk.ts';
-import type { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
+import type { SharedCoolDowns, StoreCoolDowns } from '../policy/shared-cool-downs.ts';
 import type { ClaimedAnswer, FromWorker, MetricData, WorkerMessage } from './protocol.ts';
 import type { WorkerHandle } from './worker-handle.ts';
 import { messageOf } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { type Ledger, MemoryLedger } from '../policy/ledger.ts';
-import type { StoreCoolDowns } from '../policy/store/store-cool-downs.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import { MachineTurns, type Turns } from '../policy/turns.ts';
 

@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { LogSink } from '../../src/logging/log-sink.ts';
+import { LogSink } from '../../src/logging/create-logger.ts';
 
 /** Ends a test that hangs. */
 const UNTIL_DONE = { timeout: 60_000 };

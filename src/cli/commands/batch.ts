@@ -4,17 +4,30 @@ import { didYouMean } from '../../base/suggestion.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { createTypeSource } from '../../compiler/type-source.ts';
 import { readFault } from '../../config/environment.ts';
-import { csvAnswers, JSON_ANSWERS, type AnswerFormat, AnswersFile } from '../../dev/batch/answers-file.ts';
+import {
+  csvAnswers,
+  JSON_ANSWERS,
+  type AnswerFormat,
+  AnswersFile,
+  claimAnswers,
+  lockAnswers,
+} from '../../dev/batch/answers-file.ts';
 import { writeFault } from '../../base/write-file.ts';
-import { claimAnswers, lockAnswers } from '../../dev/batch/batch-state.ts';
-import { InProcessCaller, type RowCaller } from '../../dev/batch/call-in-process.ts';
+import { InProcessCaller, type RowCaller, BatchProgress, BatchRun } from '../../dev/batch/run-batch.ts';
 import { describeServer, ServerCaller, ServerClient } from '../../dev/batch/call-server.ts';
-import { delimiterOf, type InputFacts, inputRows, type InputRows, scanInput } from '../../dev/batch/input-rows.ts';
-import { BatchProgress, BatchRun } from '../../dev/batch/run-batch.ts';
-import { functionsIn, signatureOf, type Signature } from '../../dev/batch/signature.ts';
+import {
+  delimiterOf,
+  type InputFacts,
+  inputRows,
+  type InputRows,
+  scanInput,
+  functionsIn,
+  signatureOf,
+  type Signature,
+} from '../../dev/batch/input-rows.ts';
 import type { Program } from '../../schema/program.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { batchOptions, type BatchOptions } from '../batch-options.ts';
+import { batchOptions, type BatchOptions } from '../command-options.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts, refuse, reportProblem, type ExitCode, type Terminal } from '../terminal.ts';

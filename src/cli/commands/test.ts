@@ -22,7 +22,7 @@ import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts, refuse, type ExitCode, type Terminal } from '../terminal.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
-import { testOptions, type TestOptions } from '../test-options.ts';
+import { testOptions, type TestOptions } from '../command-options.ts';
 import { missingPath } from '../../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../../config/settings.ts';
 

@@ -2,8 +2,14 @@ import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { delimiterOf, type InputRow, inputRows, scanInput } from '../../../src/dev/batch/input-rows.ts';
-import type { Signature, ValueKind } from '../../../src/dev/batch/signature.ts';
+import {
+  delimiterOf,
+  type InputRow,
+  inputRows,
+  scanInput,
+  type Signature,
+  type ValueKind,
+} from '../../../src/dev/batch/input-rows.ts';
 import { temporaryFolder } from '../../support/running-server.ts';
 
 const folder = temporaryFolder({});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientTable } from '../../../src/dev/testing/client-table.ts';
+import { clientTable } from '../../../src/dev/testing/report-pretty.ts';
 import type { TestResult, TestRun } from '../../../src/dev/testing/test-results.ts';
 
 function resultOf(name: string, client: string, ...runs: readonly Partial<TestRun>[]): TestResult {

@@ -1,6 +1,5 @@
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
-import type { LimitReached } from '../../../policy/limiter.ts';
-import type { LimitName } from '../../../policy/limit-set.ts';
+import type { LimitReached, LimitName } from '../../../policy/limiter.ts';
 import type { FunctionRuntime } from '../../../runtime/call/runtime.ts';
 import type { Failure } from '../../../schema/failure.ts';
 import type { Caller } from '../auth.ts';

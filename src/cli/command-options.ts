@@ -1,21 +1,21 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { wholeNumber, share, type ParseValue } from '../config/settings.ts';
 
-/** The options of `svc batch` besides the settings. */
+/** The options of `svc batch` besides the settings, as commander parses `BATCH_OPTIONS`. */
 export interface BatchOptions {
-  readonly input: string;
+  readonly in: string;
   readonly out: string;
   readonly server?: URL;
   /** The variable with the key of the server. */
   readonly apiKeyEnv: string;
   readonly concurrency: number;
-  /** Infinity for all rows. */
-  readonly limit: number;
-  readonly retryFailed: boolean;
-  readonly acceptChanges: boolean;
+  /** Absent for all rows. */
+  readonly limit?: number;
+  readonly retryFailed?: true;
+  readonly acceptChanges?: true;
 }
 
-/** As in `svc test`: within the lowest limits that providers have for the calls of one account. */
+/** Providers limit how many calls of one account they serve at once; 10 is within the lowest of these limits. */
 const CONCURRENCY = 10;
 
 export const BATCH_OPTIONS: readonly Option[] = [
@@ -23,13 +23,15 @@ export const BATCH_OPTIONS: readonly Option[] = [
   new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv')
     .makeOptionMandatory()
     .helpGroup('Rows:'),
-  numberOption('--limit <n>', 'Run only this many rows, from the first one', 2 ** 40).helpGroup('Rows:'),
+  numeric('--limit <n>', 'Run only this many rows, from the first one', wholeNumber(1, 2 ** 40)).helpGroup('Rows:'),
   new Option('--retry-failed', 'Run the failed rows again').helpGroup('Rows:'),
   new Option(
     '--accept-changes',
     'Continue although the input or the definitions have changed since the first run',
   ).helpGroup('Rows:'),
-  numberOption('--concurrency <n>', 'Limit of concurrent calls', 1000).default(CONCURRENCY).helpGroup('Calls:'),
+  numeric('--concurrency <n>', 'Limit of concurrent calls', wholeNumber(1, 1000))
+    .default(CONCURRENCY)
+    .helpGroup('Calls:'),
   new Option('--server <url>', 'Call the function of this server instead of running it in this process')
     .argParser(serverUrl)
     .helpGroup('Calls:'),
@@ -38,58 +40,32 @@ export const BATCH_OPTIONS: readonly Option[] = [
     .helpGroup('Calls:'),
 ];
 
-/** Reads the values that the options of `BATCH_OPTIONS` have after parsing. */
-export function batchOptions(values: Readonly<Record<string, unknown>>): BatchOptions {
-  const { server, limit } = values;
-  return {
-    input: String(values['in']),
-    out: String(values['out']),
-    ...(server instanceof URL && { server }),
-    apiKeyEnv: String(values['apiKeyEnv']),
-    concurrency: Number(values['concurrency']),
-    limit: limit === undefined ? Infinity : Number(limit),
-    retryFailed: values['retryFailed'] === true,
-    acceptChanges: values['acceptChanges'] === true,
-  };
-}
-
-function numberOption(flags: string, help: string, max: number): Option {
-  return new Option(flags, help).argParser((text) => {
-    const result = wholeNumber(1, max)(text);
-    if (!result.ok) throw new InvalidArgumentError(`It must be ${result.failure}.`);
-    return result.value;
-  });
-}
-
 function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
   throw new InvalidArgumentError('It must be a URL, such as http://127.0.0.1:2024.');
 }
 
-/** The options of `svc test` besides the settings. */
+/** The options of `svc test` besides the settings, as commander parses `TEST_OPTIONS`. */
 export interface TestOptions {
-  readonly functions: readonly string[];
-  readonly names: readonly string[];
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly list: boolean;
-  readonly passIfNoTests: boolean;
-  readonly clients: readonly string[];
+  readonly function?: readonly string[];
+  readonly name?: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly list?: true;
+  readonly passIfNoTests?: true;
+  readonly client?: readonly string[];
   readonly parallel: number;
   readonly repeat: number;
   /** A fraction of 1. */
   readonly passRate: number;
-  readonly allowFailedChecks: boolean;
+  readonly allowFailedChecks?: true;
   readonly record?: string;
   readonly replay?: string;
-  readonly watch: boolean;
+  readonly watch?: true;
   readonly format: 'pretty' | 'json' | 'junit';
   readonly out?: string;
 }
-
-/** Providers limit how many calls of one account they serve at once; 10 is within the lowest of these limits. */
-const PARALLEL = 10;
 
 export const TEST_OPTIONS: readonly Option[] = [
   repeatable('--function <name>', 'Run only the tests of these functions; * matches any characters').helpGroup(
@@ -106,14 +82,13 @@ export const TEST_OPTIONS: readonly Option[] = [
   new Option('--list', 'List the tests without running them').helpGroup('Tests:'),
   new Option('--pass-if-no-tests', 'Exit with 0 if no test is found').helpGroup('Tests:'),
   repeatable('--client <name>', "Call this client instead of the function's own; compare several").helpGroup('Calls:'),
-  parsed('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000), PARALLEL).helpGroup('Calls:'),
-  parsed(
-    '--repeat <n>',
-    'Run each test this many times, and report how many runs pass',
-    wholeNumber(1, 1000),
-    1,
-  ).helpGroup('Calls:'),
-  parsed('--pass-rate <share>', 'Share of the runs of a test that must pass', share, 1, '100%').helpGroup('Calls:'),
+  numeric('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY).helpGroup('Calls:'),
+  numeric('--repeat <n>', 'Run each test this many times, and report how many runs pass', wholeNumber(1, 1000))
+    .default(1)
+    .helpGroup('Calls:'),
+  numeric('--pass-rate <share>', 'Share of the runs of a test that must pass', share)
+    .default(1, '100%')
+    .helpGroup('Calls:'),
   new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test').helpGroup(
     'Calls:',
   ),
@@ -129,44 +104,15 @@ export const TEST_OPTIONS: readonly Option[] = [
   new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal').helpGroup('Report:'),
 ];
 
-/** Reads the values that the options of `TEST_OPTIONS` have after parsing. */
-export function testOptions(values: Readonly<Record<string, unknown>>): TestOptions {
-  const { record, replay, out } = values;
-  return {
-    functions: list(values['function']),
-    names: list(values['name']),
-    include: list(values['include']),
-    exclude: list(values['exclude']),
-    list: values['list'] === true,
-    passIfNoTests: values['passIfNoTests'] === true,
-    clients: [...new Set(list(values['client']))],
-    parallel: Number(values['parallel']),
-    repeat: Number(values['repeat']),
-    passRate: Number(values['passRate']),
-    allowFailedChecks: values['allowFailedChecks'] === true,
-    ...(typeof record === 'string' && { record }),
-    ...(typeof replay === 'string' && { replay }),
-    watch: values['watch'] === true,
-    // Commander accepts no other value.
-    format: values['format'] as TestOptions['format'],
-    ...(typeof out === 'string' && { out }),
-  };
-}
-
-function list(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
 function repeatable(flags: string, help: string): Option {
-  return new Option(flags, `${help} (repeatable)`).argParser((text, previous: unknown) => [...list(previous), text]);
+  return new Option(flags, `${help} (repeatable)`).argParser((text, previous: readonly string[] = []) => [
+    ...previous,
+    text,
+  ]);
 }
 
-function parsed(
-  flags: string,
-  help: string,
-  ...[parse, value, shown]: readonly [parse: ParseValue<number>, value: number, shown?: string]
-): Option {
-  return new Option(flags, help).default(value, shown).argParser((text) => {
+function numeric(flags: string, help: string, parse: ParseValue<number>): Option {
+  return new Option(flags, help).argParser((text) => {
     const result = parse(text);
     if (!result.ok) throw new InvalidArgumentError(`It must be ${result.failure}.`);
     return result.value;

@@ -48,7 +48,27 @@ export function createLogger(config: LoggerConfig, options: LoggerOptions): Serv
   const format = lineFormat(config.logFormat ?? 'auto', terminal, wantsColour(terminal, config.env));
   const inner = createPino(config, options.fields ?? {}, (line) => write(format(redactor.redact(line))));
   if (options.write === undefined) process.once('exit', () => sink.flushSync());
-  return new PinoLogger(inner, config.logLevel, sink);
+  let failed = 0;
+  // If a getter or `toJSON` of a field throws, the line is lost, but the request continues.
+  const log = (level: 'error' | 'warn' | 'info' | 'debug') => (fields: LogFields, message: string) => {
+    try {
+      inner[level](fields, message);
+    } catch {
+      failed += 1;
+    }
+  };
+  return {
+    level: config.logLevel,
+    get dropped() {
+      return sink.dropped + failed;
+    },
+    enabled: (level) => inner.isLevelEnabled(level),
+    error: log('error'),
+    warn: log('warn'),
+    info: log('info'),
+    debug: log('debug'),
+    flushSync: () => sink.flushSync(),
+  };
 }
 
 function lineFormat(format: Config['logFormat'], terminal: boolean, colour: boolean): (line: string) => string {
@@ -69,56 +89,6 @@ function createPino(config: LoggerConfig, fields: LogFields, write: (line: strin
     },
     { write },
   );
-}
-
-class PinoLogger implements ServiceLogger {
-  readonly level: Config['logLevel'];
-  readonly #pino: Pino;
-  readonly #sink: LogSink;
-  #failed = 0;
-
-  constructor(inner: Pino, level: Config['logLevel'], sink: LogSink) {
-    this.#pino = inner;
-    this.level = level;
-    this.#sink = sink;
-  }
-
-  get dropped(): number {
-    return this.#sink.dropped + this.#failed;
-  }
-
-  enabled(level: 'error' | 'warn' | 'info' | 'debug' | 'trace'): boolean {
-    return this.#pino.isLevelEnabled(level);
-  }
-
-  error(fields: LogFields, message: string): void {
-    this.#log('error', fields, message);
-  }
-
-  warn(fields: LogFields, message: string): void {
-    this.#log('warn', fields, message);
-  }
-
-  info(fields: LogFields, message: string): void {
-    this.#log('info', fields, message);
-  }
-
-  debug(fields: LogFields, message: string): void {
-    this.#log('debug', fields, message);
-  }
-
-  flushSync(): void {
-    this.#sink.flushSync();
-  }
-
-  /** If a getter or `toJSON` of a field throws, the line is lost, but the request continues. */
-  #log(level: 'error' | 'warn' | 'info' | 'debug', fields: LogFields, message: string): void {
-    try {
-      this.#pino[level](fields, message);
-    } catch {
-      this.#failed += 1;
-    }
-  }
 }
 
 /** Further lines for a slow reader are dropped, since a log must not fill the server's memory. */

@@ -135,7 +135,12 @@ export interface RequestLogParts {
  */
 export function createRequestLog(logger: Logger, config: RequestLogConfig, parts: RequestLogParts): RequestLog {
   const { redactor = new Redactor(config.secrets), random = Math.random } = parts;
-  const shorten = config.logContent === 'short' ? createShortener(redactor) : unchanged;
+  const shorten = (text: string, hide: Hide): string => {
+    // The line itself is redacted too, but its escapes make that more expensive.
+    if (config.logContent !== 'short' || text.length <= SHORT_CHARACTERS) return hide(text);
+    const head = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
+    return `${head}… (${String(text.length)} characters)`;
+  };
   const isSlow = (ms: number) => config.slowMs > 0 && ms >= config.slowMs;
   const isSampled = () => config.logSample === 1 || random() < config.logSample;
   return {
@@ -154,13 +159,10 @@ export function createRequestLog(logger: Logger, config: RequestLogConfig, parts
           : shorten(text, hide);
       };
       const finishReason = entry.finishReason === undefined ? undefined : label(entry.finishReason, redactor, hide);
-      const { logContent } = config;
-      const fields = requestFields({ ...entry, finishReason }, show, {
-        logContent,
-        secrets,
-        sample: sampleOf(level, config),
-      });
-      logger[level](fields, 'request');
+      const { logContent, logSample } = config;
+      // Lines at warn and error are never left out.
+      const sample = level === 'info' && logSample < 1 ? logSample : undefined;
+      logger[level](requestFields({ ...entry, finishReason }, show, { logContent, secrets, sample }), 'request');
       if (logger.enabled('debug') && entry.prompt !== undefined) {
         const prompt = show(JSON.stringify(entry.prompt));
         const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
@@ -182,20 +184,6 @@ function levelOf(status: number, isSlow: boolean): RequestLevel {
 type Show = (text: string | undefined) => string | undefined;
 
 type Hide = (text: string) => string;
-
-/** The line itself is redacted too, but its escapes make that more expensive. */
-function unchanged(text: string, hide: Hide): string {
-  return hide(text);
-}
-
-/** Returns a function that cuts a text and appends its full length. */
-function createShortener(redactor: Redactor): (text: string, hide: Hide) => string {
-  return (text, hide) => {
-    if (text.length <= SHORT_CHARACTERS) return hide(text);
-    const head = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
-    return `${head}… (${String(text.length)} characters)`;
-  };
-}
 
 /** The provider writes a finish reason, usually one of a few words. */
 const LONGEST_LABEL = 256;
@@ -228,11 +216,6 @@ interface ContentRule {
   readonly secrets: RequestSecrets;
   /** Such as 0.01, in a line that stands for a hundred requests. */
   readonly sample: number | undefined;
-}
-
-/** Lines at warn and error are never left out. */
-function sampleOf(level: RequestLevel, { logSample }: RequestLogConfig): number | undefined {
-  return level === 'info' && logSample < 1 ? logSample : undefined;
 }
 
 function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, sample }: ContentRule): LogFields {

@@ -19,7 +19,7 @@ import type { Logger } from '../logging/logger.ts';
 import type { Redact } from './attributes.ts';
 import { Histograms, Instruments } from './instruments.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
-import { Sampling, type SpanOutput } from './spans.ts';
+import { Sampling } from './spans.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
 /** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */
@@ -42,22 +42,28 @@ export class Telemetry {
   readonly #services: TraceServices;
   readonly #spans: BoundedSpans | undefined;
   readonly #meters: MeterProvider | undefined;
-  readonly #logs: readonly ExportLog[];
-  #lostCollections = 0;
+  readonly #traceLog: ExportLog;
+  readonly #metricLog: ExportLog;
 
   constructor(settings: TelemetrySettings, parts: TelemetryParts) {
     const { traces, metrics } = settings;
     const resource = resourceOf(settings, parts);
-    const traceLog = new ExportLog('traces', parts.logger);
-    const metricLog = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
-    this.#logs = [traceLog, metricLog];
+    this.#traceLog = new ExportLog('traces', parts.logger);
+    this.#metricLog = new ExportLog('metrics', parts.logger);
     const scope = { name: 'svc', version: parts.version };
-    this.#spans = traces && new BoundedSpans(traces, new OTLPTraceExporter(spanExporterOptions(traces)), traceLog);
+    this.#spans = traces && new BoundedSpans(traces, spanExporter(traces), this.#traceLog);
     const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
     const histograms = new Histograms(scope, temporality);
-    if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, metricLog);
+    if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, this.#metricLog);
     this.#services = {
-      traces: traces && this.#spans && traceOutput(traces, { queue: this.#spans, resource, scope }),
+      traces: traces &&
+        this.#spans && {
+          queue: this.#spans,
+          resource,
+          scope,
+          maxValueLength: traces.maxValueLength,
+          sampling: new Sampling(traces),
+        },
       instruments: metrics === undefined ? undefined : new Instruments(histograms),
       propagator: propagatorOf(settings.propagators),
       names: new KnownNames(MAX_NAMES),
@@ -79,14 +85,14 @@ export class Telemetry {
 
   /** The number of failed exports of metrics. The next export contains the same numbers, unless they are deltas. */
   get failedMetricExports(): number {
-    return this.#lostCollections;
+    return this.#metricLog.failures;
   }
 
   /** Exports the queue, within this time and some seconds. Never rejects. */
   async shutdown(timeoutMs: number): Promise<void> {
     const ends = [this.#spans, this.#meters].map(async (provider) => provider?.shutdown());
     const stop = new AbortController();
-    const longestMs = this.#logs.some((log) => log.isFailing) ? LONGEST_FLUSH_OF_OUTAGE_MS : LONGEST_FLUSH_MS;
+    const longestMs = this.#traceLog.failing || this.#metricLog.failing ? LONGEST_FLUSH_OF_OUTAGE_MS : LONGEST_FLUSH_MS;
     const limit = sleep(Math.min(timeoutMs, longestMs), undefined, { signal: stop.signal });
     await Promise.race([Promise.allSettled(ends), limit]);
     stop.abort();
@@ -99,28 +105,23 @@ export class Telemetry {
 class ExportLog implements ExportListener {
   readonly #signal: string;
   readonly #logger: Logger;
-  readonly #count: (() => void) | undefined;
-  #failing = false;
+  failing = false;
+  failures = 0;
 
-  constructor(signal: string, logger: Logger, count?: () => void) {
+  constructor(signal: string, logger: Logger) {
     this.#signal = signal;
     this.#logger = logger;
-    this.#count = count;
-  }
-
-  get isFailing(): boolean {
-    return this.#failing;
   }
 
   exported(): void {
-    if (this.#failing) this.#logger.info({ signal: this.#signal }, 'telemetry is exported again');
-    this.#failing = false;
+    if (this.failing) this.#logger.info({ signal: this.#signal }, 'telemetry is exported again');
+    this.failing = false;
   }
 
   failed(lost: number, error: unknown): void {
-    this.#count?.();
-    if (this.#failing) return;
-    this.#failing = true;
+    this.failures += 1;
+    if (this.failing) return;
+    this.failing = true;
     this.#logger.warn(
       { signal: this.#signal, lost, reason: messageOf(error) },
       'telemetry cannot be exported; calls are not affected',
@@ -140,9 +141,9 @@ function resourceOf({ resource }: TelemetrySettings, { version, worker }: Teleme
 }
 
 /** At its end, the library exports all batches at once. The default of its exporter refuses those beyond the thirtieth. */
-function spanExporterOptions(settings: TraceSettings) {
-  const { maxQueueSize, maxBatchSize } = settings;
-  return { ...exporterOptions(settings), concurrencyLimit: Math.ceil(maxQueueSize / maxBatchSize) + 1 };
+function spanExporter(settings: TraceSettings): OTLPTraceExporter {
+  const concurrencyLimit = Math.ceil(settings.maxQueueSize / settings.maxBatchSize) + 1;
+  return new OTLPTraceExporter({ ...exporterOptions(settings), concurrencyLimit });
 }
 
 function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget) {
@@ -158,19 +159,10 @@ function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget)
   };
 }
 
-function traceOutput(settings: TraceSettings, output: Omit<SpanOutput, 'maxValueLength'>): TraceServices['traces'] {
-  return { ...output, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
-}
-
-interface MeterParts {
-  readonly resource: Resource;
-  readonly histograms: Histograms;
-}
-
 /** The provider gives the reader its resource; all metrics come from the histograms. */
 function meterProvider(
   settings: MetricSettings,
-  { resource, histograms }: MeterParts,
+  { resource, histograms }: { readonly resource: Resource; readonly histograms: Histograms },
   listener: ExportListener,
 ): MeterProvider {
   const reader = new PeriodicExportingMetricReader({
@@ -235,7 +227,8 @@ export class BoundedSpans implements SpanProcessor {
   #underWay = 0;
   /** Bytes of the spans that wait or are under way. */
   #bytes = 0;
-  #dropped = 0;
+  /** The number of dropped spans. */
+  dropped = 0;
   #ended = false;
 
   constructor(settings: QueueSettings, exporter: SpanExporter, listener: ExportListener) {
@@ -251,17 +244,12 @@ export class BoundedSpans implements SpanProcessor {
     });
   }
 
-  /** The number of dropped spans. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
   onStart(): void {}
 
   onEnd(span: ReadableSpan): void {
     const bytes = bytesOf(span);
     if (this.#ended || this.#waiting >= this.#maxQueueSize || this.#bytes + bytes > MAX_BYTES) {
-      this.#dropped += 1;
+      this.dropped += 1;
       return;
     }
     this.#waiting += 1;
@@ -281,7 +269,7 @@ export class BoundedSpans implements SpanProcessor {
 
   /** Counts all spans that are not exported as dropped: the process ends. */
   abandon(): void {
-    this.#dropped += this.#waiting + this.#underWay;
+    this.dropped += this.#waiting + this.#underWay;
     this.#waiting = 0;
     this.#underWay = 0;
   }
@@ -295,7 +283,7 @@ export class BoundedSpans implements SpanProcessor {
       this.#bytes -= spans.reduce((sum, span) => sum + bytesOf(span), 0);
       if (result.code === ExportResultCode.SUCCESS) this.#listener.exported();
       else {
-        this.#dropped += length;
+        this.dropped += length;
         this.#listener.failed(length, result.error);
       }
       done(result);

@@ -114,10 +114,10 @@ test('the page shows an answer once, with the client, the model, the tokens and 
     expect(await page.isVisible(`${operation} .live-responses-table`)).toBe(false);
   }
   const figures = await page.textContent(`${CALL} .live-figures`);
-  expect(figures).toMatch(/^Main \(small-1\) · 12 tokens in, \? out · \d+ ms in total$/u);
+  expect(figures).toMatch(/^Main \(small-1\) · 12 tokens in, \? out · [\d.]+ m?s in total$/u);
   const ofStream = await page.textContent(`${STREAM} .live-figures`);
   expect(ofStream).toMatch(
-    /^Main \(small-1\) · 2 attempts · 12 tokens in, 7 out · 5 partials · first after \d+ ms · \d+ ms in total$/u,
+    /^Main \(small-1\) · 2 attempts · 12 tokens in, 7 out · 5 partials · first after [\d.]+ m?s · [\d.]+ m?s in total$/u,
   );
 });
 

@@ -27,7 +27,7 @@ import {
 } from '../../dev/batch/input-rows.ts';
 import type { Program } from '../../schema/program.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { batchOptions, type BatchOptions } from '../command-options.ts';
+import type { BatchOptions } from '../command-options.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts, refuse, reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
@@ -74,7 +74,7 @@ class BatchCommand {
 
   constructor(invocation: Invocation, functionName: string, interrupts: Interrupts) {
     this.#invocation = invocation;
-    this.#options = batchOptions(invocation.options);
+    this.#options = invocation.options as unknown as BatchOptions;
     this.#functionName = functionName;
     this.#interrupts = interrupts;
     this.#status = new StatusLine(invocation.terminal);
@@ -98,7 +98,7 @@ class BatchCommand {
   }
 
   #usageProblem(): string | undefined {
-    const { input, out, server } = this.#options;
+    const { in: input, out, server } = this.#options;
     const { flags } = this.#invocation;
     const local = (['from', 'prices', 'onLoss'] as const).find((key) => flags[key] !== undefined);
     if (server !== undefined && local !== undefined) {
@@ -149,7 +149,7 @@ class BatchCommand {
   }
 
   async #openFiles({ openapi, hash }: Target): Promise<Result<BatchFiles, string>> {
-    const { input: inputPath, out, acceptChanges, retryFailed } = this.#options;
+    const { in: inputPath, out, acceptChanges = false, retryFailed = false } = this.#options;
     const signature = signatureOf(openapi, this.#functionName);
     if (signature === undefined) return err(unknownFunction(this.#functionName, functionsIn(openapi)));
     const input = inputRows(inputPath, delimiterIn(inputPath), signature);
@@ -170,7 +170,7 @@ class BatchCommand {
 
   async #ask(target: Target, { input, facts, answers, run: runId }: BatchFiles): Promise<ExitCode> {
     const { terminal } = this.#invocation;
-    const { concurrency, limit, out } = this.#options;
+    const { concurrency, limit = Infinity, out } = this.#options;
     const rows = Math.min(limit, facts.rows);
     const before = Math.min(rows, answers.answered.size);
     const progress = new BatchProgress({ rows, before, failed: total(answers.failures) }, performance.now());

@@ -15,7 +15,7 @@ import type { SpanLocator } from '../../diagnostics/report-formats.ts';
 import type { Span } from '../../diagnostics/span.ts';
 
 /** The results by test and client: a column for each client, and its sums below. */
-export function clientTable(results: readonly TestResult[]): string {
+function clientTable(results: readonly TestResult[]): string {
   const clients = [...new Set(results.map(({ client }) => client))];
   const names = [...new Set(results.map(fullName))];
   const cells = new Map(results.map((result) => [`${fullName(result)} ${result.client}`, result]));

@@ -38,118 +38,87 @@ interface TestPlan extends RunnerParts {
   readonly extended: (test: TestType) => Result<Program, string>;
 }
 
+/** One test with one client, and the runs that have ended, by repetition. */
+interface PlannedTest {
+  readonly selected: SelectedTest;
+  /** Undefined: the function's own. */
+  readonly client: string | undefined;
+  readonly runs: (TestRun | undefined)[];
+}
+
 /**
  * Runs every test with every client as often as the plan says. `onResult` receives the results in the order of the plan, each
  * as soon as it and all before it are known. After a cancellation, the calls that have not ended count as not run.
  */
 export async function runTests(plan: TestPlan, onResult: (result: TestResult) => void): Promise<readonly TestResult[]> {
-  const runners = new Runners(plan);
-  const { functions } = indexDefinitions(plan.program);
+  const { cancellation, parallel, repeat } = plan;
   const clients = plan.clients.length === 0 ? [undefined] : plan.clients;
-  const entries = plan.tests.flatMap((selected) => {
-    const own = functions.get(selected.functionName)?.client ?? '';
-    return clients.map((client) => new PlannedTest(selected, { client, own }, plan));
-  });
-  const queue = entries.flatMap((entry) =>
-    Array.from({ length: plan.repeat }, (_, repetition) => async () => {
+  const planned = plan.tests.flatMap((selected) =>
+    clients.map((client): PlannedTest => ({ selected, client, runs: [] })),
+  );
+  const runners = new Runners(plan);
+  const queue = planned.flatMap((entry) =>
+    Array.from({ length: repeat }, (_, repetition) => async () => {
       const run = await runners.of(entry.selected.test).run(entry.selected, entry.client, repetition);
       if (run !== undefined) entry.runs[repetition] = run;
     }),
   );
-  const reporter = new OrderedReporter(entries, plan.repeat, onResult);
+  const results: TestResult[] = [];
+  const report = (entry: PlannedTest): void => {
+    const result = resultOf(entry, plan);
+    results.push(result);
+    onResult(result);
+  };
+  const reportComplete = (): void => {
+    for (const entry of planned.slice(results.length)) {
+      if (!isComplete(entry, repeat)) return;
+      report(entry);
+    }
+  };
   try {
-    await inParallel(queue, plan.parallel, { cancellation: plan.cancellation, onEnd: () => reporter.report() });
-    return reporter.finish();
+    await inParallel(queue, parallel, { cancellation, onEnd: reportComplete });
+    for (const entry of planned.slice(results.length)) report(entry);
+    return results;
   } finally {
     await runners.close();
   }
 }
 
-/** One line of the plan, with the runs that have ended. */
-class PlannedTest {
-  readonly selected: SelectedTest;
-  /** Undefined: the function's own. */
-  readonly client: string | undefined;
-  readonly runs: (TestRun | undefined)[] = [];
-  readonly #shownClient: string;
-  readonly #plan: TestPlan;
-
-  /** `own`: the function's own client. */
-  constructor(
-    selected: SelectedTest,
-    { client, own }: { readonly client: string | undefined; readonly own: string },
-    plan: TestPlan,
-  ) {
-    this.selected = selected;
-    this.client = client;
-    this.#shownClient = client ?? own;
-    this.#plan = plan;
-  }
-
-  get result(): TestResult {
-    const runs = this.runs.filter((run) => run !== undefined);
-    const { repeat, passRate } = this.#plan;
-    const passed = passedRuns({ runs }) >= Math.ceil(repeat * passRate - 1e-9);
-    const status = runs.length < repeat ? 'not run' : passed ? 'passed' : 'failed';
-    return { ...this.selected, client: this.#shownClient, status, runs };
-  }
+function isComplete({ runs }: PlannedTest, repeat: number): boolean {
+  return runs.filter((run) => run !== undefined).length === repeat;
 }
 
-/** Reports results in the order of the plan. */
-class OrderedReporter {
-  readonly #entries: readonly PlannedTest[];
-  readonly #repeat: number;
-  readonly #onResult: (result: TestResult) => void;
-  readonly #results: TestResult[] = [];
-
-  constructor(entries: readonly PlannedTest[], repeat: number, onResult: (result: TestResult) => void) {
-    this.#entries = entries;
-    this.#repeat = repeat;
-    this.#onResult = onResult;
-  }
-
-  /** Reports the results that are complete, up to the first one that is not. */
-  report(): void {
-    for (;;) {
-      const next = this.#entries[this.#results.length];
-      if (next === undefined || next.runs.filter((run) => run !== undefined).length < this.#repeat) return;
-      this.#add(next);
-    }
-  }
-
-  /** Reports the others, and returns all results. */
-  finish(): readonly TestResult[] {
-    for (const entry of this.#entries.slice(this.#results.length)) this.#add(entry);
-    return this.#results;
-  }
-
-  #add(entry: PlannedTest): void {
-    const { result } = entry;
-    this.#results.push(result);
-    this.#onResult(result);
-  }
+function resultOf(entry: PlannedTest, { passRate, program, repeat }: TestPlan): TestResult {
+  const { selected, client } = entry;
+  const runs = entry.runs.filter((run) => run !== undefined);
+  const passed = passedRuns({ runs }) >= Math.ceil(repeat * passRate - 1e-9);
+  const status = runs.length < repeat ? 'not run' : passed ? 'passed' : 'failed';
+  const own = program.functions.find(({ name }) => name === selected.functionName)?.client ?? '';
+  return { ...selected, client: client ?? own, status, runs };
 }
 
 /** One runner for the definitions, and one for each test that extends types. */
 class Runners {
   readonly #plan: TestPlan;
-  readonly #main: TestRunner;
-  readonly #extended = new Map<TestType, TestRunner>();
+  /** By test; that of the definitions has none. */
+  readonly #runners = new Map<TestType | undefined, TestRunner>();
 
   constructor(plan: TestPlan) {
     this.#plan = plan;
-    this.#main = new TestRunner({ ok: true, value: plan.program }, plan);
   }
 
   of(test: TestType): TestRunner {
-    if (!test.buildsTypes) return this.#main;
-    const runner = this.#extended.get(test) ?? new TestRunner(this.#plan.extended(test), this.#plan);
-    this.#extended.set(test, runner);
+    const key = test.buildsTypes ? test : undefined;
+    let runner = this.#runners.get(key);
+    if (runner === undefined) {
+      runner = new TestRunner(key === undefined ? ok(this.#plan.program) : this.#plan.extended(key), this.#plan);
+      this.#runners.set(key, runner);
+    }
     return runner;
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#main, ...this.#extended.values()].map((runner) => runner.close()));
+    await Promise.all([...this.#runners.values()].map((runner) => runner.close()));
   }
 }
 
@@ -205,22 +174,25 @@ interface Answer {
   readonly report: Partial<Omit<CallReport, 'attempts' | 'flags' | 'losses'>>;
 }
 
+interface LoadedProgram {
+  readonly definitions: DefinitionIndex;
+  readonly runtime: FunctionRuntime;
+}
+
 /** Runs tests against one program. */
 class TestRunner {
   readonly #parts: RunnerParts;
-  readonly #problem: string | undefined;
-  readonly #runtime: FunctionRuntime | undefined;
-  readonly #definitions: DefinitionIndex | undefined;
+  readonly #loaded: Result<LoadedProgram, string>;
 
   /** `program`: the definitions, or the reason why there are none. */
   constructor(program: Result<Program, string>, parts: RunnerParts) {
     this.#parts = parts;
-    if (!program.ok) {
-      this.#problem = program.failure;
-      return;
-    }
-    this.#definitions = indexDefinitions(program.value);
-    this.#runtime = createLocalRuntime(program.value, parts.settings, { exposePrompts: true });
+    this.#loaded = program.ok
+      ? ok({
+          definitions: indexDefinitions(program.value),
+          runtime: createLocalRuntime(program.value, parts.settings, { exposePrompts: true }),
+        })
+      : program;
   }
 
   /** Calls the function once and evaluates the conditions. Undefined if the tests are cancelled meanwhile. */
@@ -231,7 +203,7 @@ class TestRunner {
   }
 
   async close(): Promise<void> {
-    await this.#runtime?.close();
+    if (this.#loaded.ok) await this.#loaded.value.runtime.close();
   }
 
   async #run(
@@ -239,10 +211,9 @@ class TestRunner {
     client: string | undefined,
     repetition: number,
   ): Promise<Omit<TestRun, 'durationMs'> | undefined> {
-    const runtime = this.#runtime;
-    const definitions = this.#definitions;
-    if (runtime === undefined || definitions === undefined) return refused(invalid(this.#problem ?? ''));
-    const ready = this.#prepare(runtime, definitions, selected, client);
+    if (!this.#loaded.ok) return refused(invalid(this.#loaded.failure));
+    const { definitions, runtime } = this.#loaded.value;
+    const ready = this.#prepare(this.#loaded.value, selected, client);
     if (!ready.ok) return refused(ready.failure);
     const { fn, args, prepared } = ready.value;
     const prompt = runtime.render(prepared);
@@ -269,8 +240,7 @@ class TestRunner {
   }
 
   #prepare(
-    runtime: FunctionRuntime,
-    definitions: DefinitionIndex,
+    { definitions, runtime }: LoadedProgram,
     { test, functionName }: SelectedTest,
     client: string | undefined,
   ): Result<ReadyTest, RunFailure> {

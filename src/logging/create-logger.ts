@@ -117,22 +117,18 @@ export class LogSink {
   #writing = false;
   #submitted = false;
   #closed = false;
-  #dropped = 0;
+  /** Number of lines that could not be written since the start. */
+  dropped = 0;
   #inFlight: Buffer = EMPTY;
 
   constructor(descriptor: number) {
     this.#descriptor = nonBlocking(descriptor);
   }
 
-  /** Number of lines that could not be written since the start. */
-  get dropped(): number {
-    return this.#dropped;
-  }
-
   /** Queues one line, which ends with a line break. Never throws, never waits. */
   write(line: string): void {
     if (this.#closed || this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
-      this.#dropped += 1;
+      this.dropped += 1;
       return;
     }
     this.#waiting.push(line);
@@ -188,11 +184,11 @@ export class LogSink {
 
   /** A closed pipe stays closed, but a disk can get room again. */
   #loseLines(error: NodeJS.ErrnoException): void {
-    this.#dropped += countLines(this.#inFlight);
+    this.dropped += countLines(this.#inFlight);
     this.#inFlight = EMPTY;
     if (error.code === 'EPIPE' || error.code === 'EBADF') {
       this.#closed = true;
-      this.#dropped += this.#waiting.length;
+      this.dropped += this.#waiting.length;
       this.#waiting = [];
       return;
     }

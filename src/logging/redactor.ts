@@ -278,3 +278,22 @@ const RANDOM_CHANGES = 3;
 function isRandom(token: string): boolean {
   return token.includes('***') || (token.match(CHANGE)?.length ?? 0) >= RANDOM_CHANGES;
 }
+
+/**
+ * A search has to see this many characters after a cut: no search finds the part of a credential that a cut leaves, and the first
+ * part of a credential that begins before the cut ends at most this far after it, in every encoding.
+ */
+const REACH = 1024;
+
+/** At most the first `limit` characters of a text, without any part of the credentials that `redact` masks. */
+export function redactedHead(
+  text: string,
+  limit: number,
+  redact: (text: string) => string,
+): { readonly head: string; readonly isCut: boolean } {
+  const clean = redact(text.slice(0, limit + REACH));
+  // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
+  const safe = text.length > limit + REACH ? Math.max(0, clean.length - REACH) : clean.length;
+  const end = Math.min(limit, safe);
+  return { head: clean.slice(0, end), isCut: clean.length > end || text.length > limit + REACH };
+}

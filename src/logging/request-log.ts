@@ -1,7 +1,7 @@
 import { tenths } from '../base/amounts.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { Redactor } from './redactor.ts';
+import { redactedHead, Redactor } from './redactor.ts';
 import { requestSecrets, type RequestSecrets } from './request-secrets.ts';
 
 /** The facts about one finished request. Only the first five are always known. */
@@ -103,12 +103,6 @@ const SHORT_FLAG_CHARACTERS = 120;
 /** `--log-content full` shows every tag of a call. */
 const SHORT_TAGS = 20;
 
-/**
- * svc redacts a body before it cuts it, because no search finds the part of a credential that a cut leaves. A credential that
- * begins before the cut is recognized by its first part, which ends at most this far after the cut in every encoding.
- */
-const REACH = 1024;
-
 /** The messages of these failures contain nothing that a caller or a model wrote. */
 const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
   'missing_credential',
@@ -138,7 +132,7 @@ export function createRequestLog(logger: Logger, config: RequestLogConfig, parts
   const shorten = (text: string, hide: Hide): string => {
     // The line itself is redacted too, but its escapes make that more expensive.
     if (config.logContent !== 'short' || text.length <= SHORT_CHARACTERS) return hide(text);
-    const head = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
+    const { head } = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
     return `${head}… (${String(text.length)} characters)`;
   };
   const isSlow = (ms: number) => config.slowMs > 0 && ms >= config.slowMs;
@@ -192,15 +186,7 @@ const LONGEST_LABEL = 256;
 function label(text: string, redactor: Redactor, hide: Hide | undefined): string | undefined {
   if (hide === undefined) return undefined;
   if (text.length <= LONGEST_LABEL) return hide(text);
-  return `${redactedHead(text, LONGEST_LABEL, (window) => redactor.redact(hide(window)))}…`;
-}
-
-/** Returns at most the first `limit` characters of a text, without any part of its credentials. */
-function redactedHead(text: string, limit: number, redact: Hide): string {
-  const clean = redact(text.slice(0, limit + REACH));
-  // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
-  const safe = text.length > limit + REACH ? Math.max(0, clean.length - REACH) : clean.length;
-  return clean.slice(0, Math.min(limit, safe));
+  return `${redactedHead(text, LONGEST_LABEL, (window) => redactor.redact(hide(window))).head}…`;
 }
 
 /** Hides the credentials that this request brought; undefined if there are too many. Nearly all requests bring none. */

@@ -84,15 +84,11 @@ test('the page asks for the key, reports a wrong one, and sends the right one wi
   expect(offences).toEqual([]);
 });
 
-test('without a key, the page shows the functions at once', async () => {
-  const { page } = await visit();
+test('without a key, the page shows a stream while it grows, and the whole value at its end', async () => {
+  const { page, offences } = await visit();
   await page.waitForSelector(CALL);
   expect(await page.isVisible('#key-form')).toBe(false);
   expect(await page.isVisible('#change-key')).toBe(false);
-});
-
-test('the page shows a stream while it grows, and the whole value at its end', async () => {
-  const { page, offences } = await visit();
   await tryOut(page, STREAM);
   await page.waitForSelector('.live-streaming');
   const shown = new Set<string | null>();

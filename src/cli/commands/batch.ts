@@ -13,7 +13,7 @@ import {
   lockAnswers,
 } from '../../dev/batch/answers-file.ts';
 import { writeFault } from '../../base/write-file.ts';
-import { InProcessCaller, type RowCaller, BatchProgress, BatchRun } from '../../dev/batch/run-batch.ts';
+import { createInProcessCaller, type RowCaller, BatchProgress, BatchRun } from '../../dev/batch/run-batch.ts';
 import { describeServer, ServerCaller, ServerClient } from '../../dev/batch/call-server.ts';
 import {
   delimiterOf,
@@ -133,7 +133,7 @@ class BatchCommand {
     const redact = (text: string): string => redactor.redactValues(text);
     const settings = { env, timeoutMs, onLoss, prices, typeSource, redact };
     const { openapi, hash } = program;
-    return ok({ openapi, hash, caller: () => new InProcessCaller(program, this.#functionName, settings) });
+    return ok({ openapi, hash, caller: () => createInProcessCaller(program, this.#functionName, settings) });
   }
 
   async #connect(server: URL): Promise<Result<Target, string>> {

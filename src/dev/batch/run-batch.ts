@@ -7,7 +7,6 @@ import { counted, durationText } from '../../base/amounts.ts';
 import { dollars } from '../testing/report-lines.ts';
 import { Cancellation } from '../../base/cancellation.ts';
 import { type JsonObject, isOptionsKey } from '../../base/json.ts';
-import type { FunctionRuntime } from '../../runtime/call/runtime.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { Program } from '../../schema/program.ts';
 import { createLocalRuntime, type LocalSettings, failureOf } from '../local-runtime.ts';
@@ -64,7 +63,7 @@ export class BatchRun {
   async *#unanswered(): AsyncGenerator<InputRow, void> {
     const { input, answers, limit } = this.#plan;
     let index = 0;
-    for await (const row of input.rows()) {
+    for await (const row of input()) {
       if (index === limit) return;
       index += 1;
       if (!answers.answered.has(row.row)) yield row;
@@ -168,43 +167,27 @@ export interface RowCaller {
 }
 
 /** Calls a function of a program in this process. */
-export class InProcessCaller implements RowCaller {
-  readonly #functionName: string;
-  readonly #settings: LocalSettings;
-  readonly #runtime: FunctionRuntime;
-
-  constructor(program: Program, functionName: string, settings: LocalSettings) {
-    this.#functionName = functionName;
-    this.#settings = settings;
-    this.#runtime = createLocalRuntime(program, settings, { exposePrompts: false });
-  }
-
-  async call(row: number, args: JsonObject): Promise<RowAnswer | { readonly stop: string }> {
-    const types = await this.#runtime.load(this.#functionName, args);
-    const prepared = this.#runtime.prepare(this.#functionName, args, { local: true }, types);
-    if (!prepared.ok) return this.#failed(prepared.failure);
-    const { result, report } = await this.#runtime.call(prepared.value, {
-      requestId: `row-${row}`,
-      cancellation: new Cancellation(),
-      deadlineMs: this.#settings.timeoutMs,
-    });
-    const { usage, cost } = report;
-    if (result.ok) return { value: result.value.json, usage, cost };
-    // A row can bring its own client; without one, no row has a key.
-    const ofAllRows = result.failure.code === 'missing_credential' && !Object.keys(args).some(isOptionsKey);
-    if (ofAllRows) return { stop: failureOf(result.failure).message };
-    return { ...this.#failed(result.failure), usage, cost };
-  }
-
-  /** A call in this process always ends, at its time limit at the latest. */
-  interrupt(): void {}
-
-  close(): Promise<void> {
-    return this.#runtime.close();
-  }
-
-  #failed(failure: Failure): RowAnswer {
-    const text = JSON.stringify(failureOf(failure));
-    return { failure: JSON.parse(this.#settings.redact(text)) };
-  }
+export function createInProcessCaller(program: Program, functionName: string, settings: LocalSettings): RowCaller {
+  const runtime = createLocalRuntime(program, settings, { exposePrompts: false });
+  const failed = (failure: Failure): RowAnswer => {
+    return { failure: JSON.parse(settings.redact(JSON.stringify(failureOf(failure)))) };
+  };
+  return {
+    call: async (row, args) => {
+      const types = await runtime.load(functionName, args);
+      const prepared = runtime.prepare(functionName, args, { local: true }, types);
+      if (!prepared.ok) return failed(prepared.failure);
+      const context = { requestId: `row-${row}`, cancellation: new Cancellation(), deadlineMs: settings.timeoutMs };
+      const { result, report } = await runtime.call(prepared.value, context);
+      const { usage, cost } = report;
+      if (result.ok) return { value: result.value.json, usage, cost };
+      // A row can bring its own client; without one, no row has a key.
+      const ofAllRows = result.failure.code === 'missing_credential' && !Object.keys(args).some(isOptionsKey);
+      if (ofAllRows) return { stop: failureOf(result.failure).message };
+      return { ...failed(result.failure), usage, cost };
+    },
+    // A call in this process always ends, at its time limit at the latest.
+    interrupt: () => {},
+    close: () => runtime.close(),
+  };
 }

@@ -12,22 +12,14 @@ import { pathStepText } from '../../base/value-path.ts';
 /** A class that contains itself without an optional field has no finite value. */
 const DEEPEST = 6;
 
-/** The arguments with which a form begins: every required parameter has an empty value. */
-export function initialArguments(parameters: readonly PlaygroundField[], types: Types): JsonObject {
-  return initialFields(parameters, types, 0);
-}
-
-function initialFields(fields: readonly PlaygroundField[], types: Types, depth: number): JsonObject {
+/** The arguments with which a form begins, or the fields of a class: everything that is required has an empty value. */
+export function initialArguments(fields: readonly PlaygroundField[], types: Types, depth = 0): JsonObject {
   const required = fields.filter(({ type }) => !isOptional(type, types));
-  return Object.fromEntries(required.map(({ name, type }) => [name, valueAt(type, types, depth)]));
+  return Object.fromEntries(required.map(({ name, type }) => [name, initialValue(type, types, depth)]));
 }
 
 /** An empty value of a type: of a union, that of the first member that is not null. */
-export function initialValue(type: Type, types: Types): JsonValue {
-  return valueAt(type, types, 0);
-}
-
-function valueAt(type: Type, types: Types, depth: number): JsonValue {
+export function initialValue(type: Type, types: Types, depth = 0): JsonValue {
   if (depth > DEEPEST) return null;
   switch (type.kind) {
     case 'string':
@@ -50,12 +42,12 @@ function valueAt(type: Type, types: Types, depth: number): JsonValue {
     case 'map':
       return {};
     case 'class':
-      return initialFields(types.classes.get(type.name)?.fields ?? [], types, depth + 1);
+      return initialArguments(types.classes.get(type.name)?.fields ?? [], types, depth + 1);
     case 'alias':
-      return valueAt(targetOf(type, types), types, depth + 1);
+      return initialValue(targetOf(type, types), types, depth + 1);
     case 'union': {
       const [first] = presentMembers(type);
-      return first === undefined ? null : valueAt(first, types, depth + 1);
+      return first === undefined ? null : initialValue(first, types, depth + 1);
     }
   }
 }

@@ -7,7 +7,7 @@ import { linter } from '@codemirror/lint';
 import { EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
-import { isJsonObject, type JsonObject, ownValue } from '../../base/json.ts';
+import { isJsonObject, parseJson, type JsonObject, ownValue } from '../../base/json.ts';
 import type { FunctionExample } from '../../schema/program.ts';
 import type { PlaygroundFunction } from '../../schema/playground-document.ts';
 import { typeText } from '../../schema/type-graph.ts';
@@ -108,7 +108,7 @@ function ArgumentsJson({ args, onChange }: ArgumentsJsonProps): VNode {
   const [revision, setRevision] = useState(0);
   /** The arguments that came from the text and that the page has not rendered yet: the user can type faster than it does. */
   const sent = useRef<readonly JsonObject[]>([args]);
-  const fault = faultOf(text);
+  const { fault } = readArguments(text);
   useEffect(() => {
     const at = sent.current.indexOf(args);
     if (at >= 0) {
@@ -120,7 +120,7 @@ function ArgumentsJson({ args, onChange }: ArgumentsJsonProps): VNode {
   }, [args]);
   const change = (next: string): void => {
     setText(next);
-    const parsed = parsedObject(next);
+    const { args: parsed } = readArguments(next);
     if (parsed === undefined) return;
     sent.current = [...sent.current, parsed];
     onChange(parsed);
@@ -128,7 +128,7 @@ function ArgumentsJson({ args, onChange }: ArgumentsJsonProps): VNode {
   return (
     <div class="stack-tight">
       <JsonEditor label="Arguments as JSON" text={text} revision={revision} onChange={change} />
-      {fault === '' ? null : (
+      {fault === undefined ? null : (
         <p class="error" role="alert">
           {fault} The last valid arguments are in use.
         </p>
@@ -137,21 +137,10 @@ function ArgumentsJson({ args, onChange }: ArgumentsJsonProps): VNode {
   );
 }
 
-function parsedObject(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function faultOf(text: string): string {
-  try {
-    return isJsonObject(JSON.parse(text)) ? '' : 'The arguments have to be a JSON object.';
-  } catch {
-    return 'This is not valid JSON.';
-  }
+function readArguments(text: string): { readonly args?: JsonObject; readonly fault?: string } {
+  const value = parseJson(text);
+  if (value === undefined) return { fault: 'This is not valid JSON.' };
+  return isJsonObject(value) ? { args: value as JsonObject } : { fault: 'The arguments have to be a JSON object.' };
 }
 
 interface ArgumentsFormProps {

@@ -5,7 +5,7 @@ import { estimateMessageTokens, requestBody, requestOptions } from '../data/run.
 import { Messages, textsOf } from '../widgets/messages.tsx';
 import { ProblemView } from '../widgets/controls.tsx';
 import type { Message } from '../../schema/message.ts';
-import type { ErrorBody, Rendered } from '../server/wire.ts';
+import type { ErrorBody } from '../server/wire.ts';
 import type { Draft } from '../state/use-draft.ts';
 import type { Server } from '../state/use-server.ts';
 
@@ -59,7 +59,11 @@ export function usePrompt({ connection, document, problem }: Server, draft: Draf
     setPrompt((before) => (before.of === name ? { ...before, stale: true } : { of: name, stale: true }));
     const abort = new AbortController();
     const render = async (): Promise<void> => {
-      const answer = await connection.post<Rendered>(`render/${name}`, JSON.parse(body), abort.signal);
+      const answer = await connection.post<{ readonly messages: readonly Message[] }>(
+        `render/${name}`,
+        JSON.parse(body),
+        abort.signal,
+      );
       if (abort.signal.aborted) return;
       if (answer.ok) setPrompt({ of: name, messages: answer.value.messages, stale: false });
       else setPrompt((before) => ({ ...before, problem: answer.problem, stale: true }));

@@ -1,5 +1,5 @@
 import { useMemo, useEffect, useState } from 'preact/hooks';
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { differingPaths, isRunning, type Run, STATE_TEXT, replySegments } from '../data/run.ts';
 import { CopyButton, ProblemView } from '../widgets/controls.tsx';
 import { Messages } from '../widgets/messages.tsx';
@@ -60,41 +60,51 @@ function RunHead({ run }: { readonly run: Run }): VNode {
   );
 }
 
-interface ValueSectionProps {
-  readonly run: Run;
-  readonly differing?: ReadonlySet<string>;
+interface AnswerPartProps {
+  readonly title: string;
+  /** What the button copies; undefined while there is nothing. */
+  readonly text: string | undefined;
+  readonly copyLabel: string;
+  /** Stands for what is missing. */
+  readonly missing: string;
+  readonly children: ComponentChildren;
 }
 
-function ValueSection({ run, differing }: ValueSectionProps): VNode {
-  const { value } = run;
+function AnswerPart({ title, text, copyLabel, missing, children }: AnswerPartProps): VNode {
   return (
-    <section class="answer-part" aria-label="Value">
+    <section class="answer-part" aria-label={title}>
       <div class="part-head">
-        <h3>Value</h3>
+        <h3>{title}</h3>
         <span class="grow" />
-        {value === undefined ? null : (
-          <CopyButton label="Copy the value" text={() => JSON.stringify(value, undefined, 2)} />
-        )}
+        {text === undefined ? null : <CopyButton label={copyLabel} text={() => text} />}
       </div>
-      {value === undefined ? (
-        <p class="quiet">{isRunning(run) ? 'Nothing yet' : 'No value'}</p>
-      ) : (
-        <ValueView value={value} {...(differing !== undefined && { differing })} />
-      )}
+      {text === undefined ? <p class="quiet">{missing}</p> : children}
     </section>
   );
 }
 
-function ReplySection({ run }: { readonly run: Run }): VNode {
+function ValueSection({ run, differing }: { readonly run: Run; readonly differing?: ReadonlySet<string> }): VNode {
+  const { value } = run;
+  const text = value === undefined ? undefined : JSON.stringify(value, undefined, 2);
   return (
-    <section class="answer-part" aria-label="Reply of the model">
-      <div class="part-head">
-        <h3>Reply of the model</h3>
-        <span class="grow" />
-        {run.reply === '' ? null : <CopyButton label="Copy the reply" text={() => run.reply} />}
-      </div>
-      {run.reply === '' ? <p class="quiet">{isRunning(run) ? 'Nothing yet' : 'No reply'}</p> : <ReplyView run={run} />}
-    </section>
+    <AnswerPart
+      title="Value"
+      copyLabel="Copy the value"
+      text={text}
+      missing={isRunning(run) ? 'Nothing yet' : 'No value'}
+    >
+      {value === undefined ? null : <ValueView value={value} {...(differing !== undefined && { differing })} />}
+    </AnswerPart>
+  );
+}
+
+function ReplySection({ run }: { readonly run: Run }): VNode {
+  const text = run.reply === '' ? undefined : run.reply;
+  const missing = isRunning(run) ? 'Nothing yet' : 'No reply';
+  return (
+    <AnswerPart title="Reply of the model" copyLabel="Copy the reply" text={text} missing={missing}>
+      <ReplyView run={run} />
+    </AnswerPart>
   );
 }
 
@@ -149,33 +159,33 @@ function places(count: number): string {
 /** The state of a run, and its figures: who answered, the tokens, the times. */
 function RunFacts({ run }: { readonly run: Run }): VNode {
   const elapsed = useElapsed(run);
-  const { trace } = run;
+  const { partials, resets, trace } = run;
+  const figures: ReadonlyArray<readonly [name: string, value: string | number | undefined]> = [
+    ['client', clientText(run)],
+    ['total', durationText(trace?.total_ms ?? elapsed)],
+    ['first text', firstText(run)],
+    ['tokens in', trace?.input_tokens],
+    ['tokens out', trace?.output_tokens],
+    ['cost', trace?.cost === undefined ? undefined : dollars(trace.cost)],
+    ['partials', partials === 0 ? undefined : partials],
+    ['restarts', resets === 0 ? undefined : resets],
+    ['ended by', trace?.finish_reason === 'stop' ? undefined : trace?.finish_reason],
+  ];
   return (
     <div class="run-facts">
       <span class={`state state-${run.state}`} role="status">
         {STATE_TEXT[run.state]}
       </span>
       <dl class="figures">
-        <Figure name="client" value={clientText(run)} />
-        <Figure name="total" value={durationText(trace?.total_ms ?? elapsed)} />
-        <Figure name="first text" value={firstText(run)} />
-        <Figure name="tokens in" value={trace?.input_tokens} />
-        <Figure name="tokens out" value={trace?.output_tokens} />
-        <Figure name="cost" value={trace?.cost === undefined ? undefined : dollars(trace.cost)} />
-        <Figure name="partials" value={run.partials === 0 ? undefined : run.partials} />
-        <Figure name="restarts" value={run.resets === 0 ? undefined : run.resets} />
-        <Figure name="ended by" value={trace?.finish_reason === 'stop' ? undefined : trace?.finish_reason} />
+        {figures.map(([name, value]) =>
+          value === undefined ? null : (
+            <div key={name} class="figure">
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
       </dl>
-    </div>
-  );
-}
-
-function Figure({ name, value }: { readonly name: string; readonly value: string | number | undefined }): VNode | null {
-  if (value === undefined) return null;
-  return (
-    <div class="figure">
-      <dt>{name}</dt>
-      <dd>{value}</dd>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject, JsonValue } from '../../base/json.ts';
+import type { Explanation } from '../../schema/explanation.ts';
 import {
   clientLabel,
   requestBody,
@@ -11,7 +12,7 @@ import {
   growth,
 } from '../data/run.ts';
 import { type ServerConnection, answerOf, errorBodyOf, networkProblem } from '../server/connection.ts';
-import type { ErrorBody, ExplainedReply, StreamEvent, Trace, TracedValue } from '../server/wire.ts';
+import type { ErrorBody, StreamEvent, Trace } from '../server/wire.ts';
 import type { Draft } from './use-draft.ts';
 
 export interface Runs {
@@ -124,7 +125,11 @@ async function call(
   { connection, functionName, body, signal }: RunRequest,
   change: ChangeRun,
 ): Promise<string | undefined> {
-  const answer = await connection.post<TracedValue>(`call/${functionName}`, body, signal);
+  const answer = await connection.post<{ readonly value: JsonValue; readonly trace?: Trace }>(
+    `call/${functionName}`,
+    body,
+    signal,
+  );
   if (!answer.ok) return fail(answer.problem, change);
   const { trace, value } = answer.value;
   return done({ value }, trace, change);
@@ -185,7 +190,11 @@ async function explain(
   text: string,
   change: ChangeRun,
 ): Promise<void> {
-  const answer = await connection.post<ExplainedReply>(`parse/${functionName}`, { text, explain: true }, signal);
+  const answer = await connection.post<{ readonly explanation: Explanation }>(
+    `parse/${functionName}`,
+    { text, explain: true },
+    signal,
+  );
   const explanation = answer.ok ? answer.value.explanation : answer.problem.explanation;
   if (explanation !== undefined) change({ explanation });
 }

@@ -32,7 +32,7 @@ function inputOf(name: string, content: string | Buffer, of = PERSON): ReturnTyp
 /** The rows with their arguments, or the message of their failure. */
 async function rowsOf(name: string, content: string | Buffer, of = PERSON): Promise<readonly unknown[]> {
   const rows: InputRow[] = [];
-  for await (const row of inputOf(name, content, of).rows()) rows.push(row);
+  for await (const row of inputOf(name, content, of)()) rows.push(row);
   return rows.map(({ row, args }) => {
     const read = args();
     return [row, read.ok ? read.value : read.failure.message];

@@ -25,10 +25,8 @@ function textOf(row: number): string {
 }
 
 function inputOf(rows: number): InputRows {
-  return {
-    async *rows() {
-      for (let row = 1; row <= rows; row += 1) yield { row, args: () => ok({ row }) };
-    },
+  return async function* () {
+    for (let row = 1; row <= rows; row += 1) yield { row, args: () => ok({ row }) };
   };
 }
 

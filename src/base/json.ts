@@ -25,7 +25,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Reads an own property only, so that the names `constructor` and `__proto__` never reach the prototype. */
-export function ownValue(object: Readonly<Record<string, unknown>>, key: string): unknown {
+export function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 

@@ -3,11 +3,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { SettingKey } from '../config/config.ts';
 import { SETTINGS, type Setting } from '../config/settings.ts';
 import { Redactor } from '../logging/redactor.ts';
-import { BATCH_OPTIONS } from './batch-options.ts';
+import { BATCH_OPTIONS, TEST_OPTIONS } from './command-options.ts';
 import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { reportProblem, withoutSecrets, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
-import { TEST_OPTIONS } from './test-options.ts';
 import { nearestNames } from '../base/suggestion.ts';
 import { badValue } from '../config/load-config.ts';
 

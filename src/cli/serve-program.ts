@@ -1,17 +1,27 @@
 import { SHORTEST_SECRET } from '../base/credentials.ts';
 import { err, ok, type Result } from '../base/result.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, hostInUrl, pageAddress } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { createLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import type { DefinitionProblem } from '../schema/program.ts';
-import { runPrimary, type Reloaded, type ServerSignals } from '../server/primary.ts';
+import {
+  runPrimary,
+  type Reloaded,
+  type ServerSignals,
+  type ReloadOutcome,
+  type ServableProgram,
+  type ServerReporter,
+  type StartedServer,
+} from '../server/primary.ts';
 import type { DefinitionSecrets } from './definition-secrets.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { CompiledProgram, ProgramCompiler } from './program-compiler.ts';
-import { ServeReporter, type ReloadReporter, type ReporterParts } from './serve-reporter.ts';
 import type { ExitCode } from './terminal.ts';
+import type { LogFields, Logger } from '../logging/logger.ts';
+import type { CompiledDefinitions, CompileOutput } from './compile-task.ts';
+import { counted } from '../base/amounts.ts';
 
 /** What `svc serve` and `svc dev` get from their process. */
 export interface ServeProcess {
@@ -92,4 +102,105 @@ export function withDefinitionSecrets(config: Config, { variables, credentials }
 /** The redactor replaces longer secrets first, because a secret can contain a shorter one. */
 function longestFirst(secrets: ReadonlySet<string>): readonly string[] {
   return [...secrets].toSorted((a, b) => b.length - a.length);
+}
+
+/** Reports the events of a server, and those of the compilations that reload it. */
+export interface ReloadReporter extends ServerReporter {
+  /** The parts of `compiled` that it needs. */
+  readonly output: CompileOutput;
+  /** The settings, `.env` or the definitions cannot be read, for this reason: a sentence. */
+  unreadable(reason: string): void;
+  compiled(compiled: CompiledDefinitions): void;
+}
+
+export interface ReporterParts {
+  readonly config: Config;
+  readonly logger: Logger;
+  /** Writes a line to the standard output. */
+  readonly print: (line: string) => void;
+  /** Writes a line to the standard error. */
+  readonly printError: (line: string) => void;
+}
+
+/** The parts of a call that its line contains. */
+const LOGGED_CONTENT: Readonly<Record<Config['logContent'], string>> = {
+  none: 'neither arguments nor answers',
+  short: 'arguments and answers, up to 2 KB of each; --log-content none leaves them out',
+  full: 'arguments and answers in full; --log-content none leaves them out',
+};
+
+function servingLine({ logContent }: Config): string {
+  return `serving; request lines contain ${LOGGED_CONTENT[logContent]}`;
+}
+
+const FOR_CALLERS_OF_BAML =
+  "for callers of BAML's server: stream events are wrapped in partial_result and final_result, and svc refuses unknown " +
+  'arguments; docs/migrating-from-baml.md lists all differences';
+
+/**
+ * Reports for `svc serve`: prints one line when it serves, and logs everything else, because the terminal can be gone. A start has at
+ * most six lines.
+ */
+export class ServeReporter implements ReloadReporter {
+  readonly output = { style: { colour: false, everyWarning: false }, types: false };
+  readonly #parts: ReporterParts;
+
+  constructor(parts: ReporterParts) {
+    this.#parts = parts;
+  }
+
+  started({ port, program, transport, warnings }: StartedServer): void {
+    const { config, logger, print } = this.#parts;
+    const functions = `${counted(program.functions, 'function')} from ${JSON.stringify(config.from)}`;
+    const served = `${functions}, ${counted(config.workers, 'worker')}, ${transport}`;
+    const pages = [['docs', '/docs'], ...(config.playground ? [['playground', '/playground']] : [])] as const;
+    const links = pages.map(([name = '', path = '']) => `${name} at ${pageAddress(config, port, path)}`);
+    print(`svc: listening on http://${hostInUrl(config.host)}:${port} (${served}), ${links.join(', ')}`);
+    for (const warning of warnings) logger.warn({}, warning);
+    logger.info(this.#settings(transport), servingLine(config));
+    if (program.fromBaml) logger.info({}, FOR_CALLERS_OF_BAML);
+  }
+
+  /** The settings that a reader of the log needs first. */
+  #settings(transport: StartedServer['transport']): LogFields {
+    const { config } = this.#parts;
+    return {
+      transport,
+      workers: config.workers,
+      authMode: config.apiKey === undefined && config.keyFile?.keys === undefined ? 'none' : 'key',
+      keys: config.keyFile?.keys?.length,
+      clientRegistry: config.clientRegistry,
+      logContent: config.logContent,
+      logSample: config.logSample === 1 ? undefined : config.logSample,
+      slowMs: config.slowMs === 0 ? undefined : config.slowMs,
+      metricsPort: config.metricsPort,
+      playground: config.playground ? true : undefined,
+      telemetry: config.telemetry && (['traces', 'metrics'] as const).filter((signal) => config.telemetry?.[signal]),
+    };
+  }
+
+  notStarted(reason: string): void {
+    this.#parts.printError(`svc: ${reason}`);
+  }
+
+  unreadable(reason: string): void {
+    const { config, logger } = this.#parts;
+    logger.error({ from: config.from }, `reload: ${reason}`);
+  }
+
+  compiled({ program, report }: CompiledDefinitions): void {
+    const { config, logger } = this.#parts;
+    const { from } = config;
+    if (program === undefined) logger.error({ from, report }, 'reload: the definitions have errors');
+    else if (report !== '') logger.warn({ from, report }, 'reload: the definitions have warnings');
+  }
+
+  reloaded(outcome: ReloadOutcome, program: ServableProgram | undefined): void {
+    const { logger } = this.#parts;
+    const fields = { program: program?.hash };
+    if (outcome === 'invalid') logger.warn({}, 'the definitions have errors; svc keeps the old ones');
+    else if (outcome === 'unchanged') logger.info({}, 'the definitions did not change');
+    else if (outcome === 'served') logger.info(fields, 'all workers serve the new definitions');
+    else logger.error(fields, 'no worker could serve the new definitions; the old ones stay');
+  }
 }

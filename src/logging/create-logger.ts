@@ -1,14 +1,15 @@
 import { isatty } from 'node:tty';
 import { pino, type Logger as Pino } from 'pino';
+import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 import { wantsColour } from '../config/environment.ts';
 import type { Config } from '../config/config.ts';
-import { LogSink } from './log-sink.ts';
 import type { LogFields, Logger } from './logger.ts';
 import { prettyLine, terminalLine } from './readable-line.ts';
 import { Redactor } from './redactor.ts';
+import { codeOf } from '../base/invariant.ts';
 
 /** The part of the configuration that a logger reads. */
-export type LoggerConfig = Pick<Config, 'logLevel' | 'secrets' | 'env'> & Partial<Pick<Config, 'logFormat'>>;
+type LoggerConfig = Pick<Config, 'logLevel' | 'secrets' | 'env'> & Partial<Pick<Config, 'logFormat'>>;
 
 export interface LoggerOptions {
   /** Fields of every line, such as `{ worker: 2 }`. */
@@ -47,7 +48,27 @@ export function createLogger(config: LoggerConfig, options: LoggerOptions): Serv
   const format = lineFormat(config.logFormat ?? 'auto', terminal, wantsColour(terminal, config.env));
   const inner = createPino(config, options.fields ?? {}, (line) => write(format(redactor.redact(line))));
   if (options.write === undefined) process.once('exit', () => sink.flushSync());
-  return new PinoLogger(inner, config.logLevel, sink);
+  let failed = 0;
+  // If a getter or `toJSON` of a field throws, the line is lost, but the request continues.
+  const log = (level: 'error' | 'warn' | 'info' | 'debug') => (fields: LogFields, message: string) => {
+    try {
+      inner[level](fields, message);
+    } catch {
+      failed += 1;
+    }
+  };
+  return {
+    level: config.logLevel,
+    get dropped() {
+      return sink.dropped + failed;
+    },
+    enabled: (level) => inner.isLevelEnabled(level),
+    error: log('error'),
+    warn: log('warn'),
+    info: log('info'),
+    debug: log('debug'),
+    flushSync: () => sink.flushSync(),
+  };
 }
 
 function lineFormat(format: Config['logFormat'], terminal: boolean, colour: boolean): (line: string) => string {
@@ -70,52 +91,145 @@ function createPino(config: LoggerConfig, fields: LogFields, write: (line: strin
   );
 }
 
-class PinoLogger implements ServiceLogger {
-  readonly level: Config['logLevel'];
-  readonly #pino: Pino;
-  readonly #sink: LogSink;
-  #failed = 0;
+/** Further lines for a slow reader are dropped, since a log must not fill the server's memory. */
+const MAX_WAITING_CHARACTERS = 8 * 2 ** 20;
 
-  constructor(inner: Pino, level: Config['logLevel'], sink: LogSink) {
-    this.#pino = inner;
-    this.level = level;
-    this.#sink = sink;
+/** One write takes at most this much, in whole lines, because a pipe holds 64 KiB. */
+const MAX_WRITE_CHARACTERS = 64 * 1024;
+
+/** A full pipe holds 64 KiB, so with this pause, a fast reader receives 6 MB per second. */
+const BUSY_RETRY_MS = 10;
+
+/** A full disk stays full for a while. */
+const FAULT_RETRY_MS = 250;
+
+/** How often a busy descriptor is tried again when the process ends. */
+const LAST_TRIES = 20;
+
+/**
+ * Writes log lines to a file descriptor, one asynchronous write at a time. Joins the lines of one turn of the event loop. A
+ * closed pipe, a full disk or a stalled reader costs lines, which are counted, and nothing else.
+ */
+export class LogSink {
+  readonly #descriptor: number;
+  #waiting: string[] = [];
+  #waitingCharacters = 0;
+  #writing = false;
+  #submitted = false;
+  #closed = false;
+  /** Number of lines that could not be written since the start. */
+  dropped = 0;
+  #inFlight: Buffer = EMPTY;
+
+  constructor(descriptor: number) {
+    this.#descriptor = nonBlocking(descriptor);
   }
 
-  get dropped(): number {
-    return this.#sink.dropped + this.#failed;
+  /** Queues one line, which ends with a line break. Never throws, never waits. */
+  write(line: string): void {
+    if (this.#closed || this.#waitingCharacters + line.length > MAX_WAITING_CHARACTERS) {
+      this.dropped += 1;
+      return;
+    }
+    this.#waiting.push(line);
+    this.#waitingCharacters += line.length;
+    if (this.#writing) return;
+    this.#writing = true;
+    setImmediate(this.#writeNext);
   }
 
-  enabled(level: 'error' | 'warn' | 'info' | 'debug' | 'trace'): boolean {
-    return this.#pino.isLevelEnabled(level);
-  }
-
-  error(fields: LogFields, message: string): void {
-    this.#log('error', fields, message);
-  }
-
-  warn(fields: LogFields, message: string): void {
-    this.#log('warn', fields, message);
-  }
-
-  info(fields: LogFields, message: string): void {
-    this.#log('info', fields, message);
-  }
-
-  debug(fields: LogFields, message: string): void {
-    this.#log('debug', fields, message);
-  }
-
+  /**
+   * Writes the waiting lines before the process ends. Gives up if the descriptor stays busy. A write in progress needs no
+   * care, since Node waits for its threads.
+   */
   flushSync(): void {
-    this.#sink.flushSync();
-  }
-
-  /** If a getter or `toJSON` of a field throws, the line is lost, but the request continues. */
-  #log(level: 'error' | 'warn' | 'info' | 'debug', fields: LogFields, message: string): void {
-    try {
-      this.#pino[level](fields, message);
-    } catch {
-      this.#failed += 1;
+    if (this.#closed) return;
+    const waiting = Buffer.from(this.#waiting.join(''));
+    let rest = this.#submitted ? waiting : Buffer.concat([this.#inFlight, waiting]);
+    this.#waiting = [];
+    this.#waitingCharacters = 0;
+    if (!this.#submitted) this.#inFlight = EMPTY;
+    for (let tries = 0; rest.length > 0 && tries < LAST_TRIES;) {
+      try {
+        rest = rest.subarray(writeSync(this.#descriptor, rest));
+      } catch (error) {
+        if (!isBusy(error)) return;
+        tries += 1;
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+      }
     }
   }
+
+  readonly #writeNext = (): void => {
+    if (this.#inFlight.length === 0) this.#inFlight = this.#takeLines();
+    if (this.#inFlight.length === 0) {
+      this.#writing = false;
+      return;
+    }
+    this.#submitted = true;
+    write(this.#descriptor, this.#inFlight, this.#written);
+  };
+
+  readonly #written = (error: NodeJS.ErrnoException | null, bytes: number): void => {
+    this.#submitted = false;
+    if (error === null) {
+      this.#inFlight = this.#inFlight.subarray(bytes);
+      this.#writeNext();
+    } else if (isBusy(error)) {
+      setTimeout(this.#writeNext, BUSY_RETRY_MS).unref();
+    } else {
+      this.#loseLines(error);
+    }
+  };
+
+  /** A closed pipe stays closed, but a disk can get room again. */
+  #loseLines(error: NodeJS.ErrnoException): void {
+    this.dropped += countLines(this.#inFlight);
+    this.#inFlight = EMPTY;
+    if (error.code === 'EPIPE' || error.code === 'EBADF') {
+      this.#closed = true;
+      this.dropped += this.#waiting.length;
+      this.#waiting = [];
+      return;
+    }
+    setTimeout(this.#writeNext, FAULT_RETRY_MS).unref();
+  }
+
+  #takeLines(): Buffer {
+    let count = 0;
+    let characters = 0;
+    for (const line of this.#waiting) {
+      if (count > 0 && characters + line.length > MAX_WRITE_CHARACTERS) break;
+      count += 1;
+      characters += line.length;
+    }
+    this.#waitingCharacters -= characters;
+    return Buffer.from(this.#waiting.splice(0, count).join(''));
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/**
+ * Reopens a pipe in non-blocking mode if the system allows it (Linux, same user); otherwise returns the descriptor itself. A
+ * blocking write to a full pipe would hold one of Node's threads, and the end of the process, until someone reads.
+ */
+function nonBlocking(descriptor: number): number {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    return openSync(`/proc/self/fd/${String(descriptor)}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return descriptor;
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'EAGAIN' || code === 'EBUSY';
+}
+
+function countLines(bytes: Buffer): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === 10) lines += 1;
+  return lines;
 }

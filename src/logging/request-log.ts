@@ -1,7 +1,7 @@
 import { tenths } from '../base/amounts.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
-import { Redactor } from './redactor.ts';
+import { redactedHead, Redactor } from './redactor.ts';
 import { requestSecrets, type RequestSecrets } from './request-secrets.ts';
 
 /** The facts about one finished request. Only the first five are always known. */
@@ -103,12 +103,6 @@ const SHORT_FLAG_CHARACTERS = 120;
 /** `--log-content full` shows every tag of a call. */
 const SHORT_TAGS = 20;
 
-/**
- * svc redacts a body before it cuts it, because no search finds the part of a credential that a cut leaves. A credential that
- * begins before the cut is recognized by its first part, which ends at most this far after the cut in every encoding.
- */
-const REACH = 1024;
-
 /** The messages of these failures contain nothing that a caller or a model wrote. */
 const PLAIN_MESSAGES: ReadonlySet<string> = new Set([
   'missing_credential',
@@ -135,7 +129,12 @@ export interface RequestLogParts {
  */
 export function createRequestLog(logger: Logger, config: RequestLogConfig, parts: RequestLogParts): RequestLog {
   const { redactor = new Redactor(config.secrets), random = Math.random } = parts;
-  const shorten = config.logContent === 'short' ? createShortener(redactor) : unchanged;
+  const shorten = (text: string, hide: Hide): string => {
+    // The line itself is redacted too, but its escapes make that more expensive.
+    if (config.logContent !== 'short' || text.length <= SHORT_CHARACTERS) return hide(text);
+    const { head } = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
+    return `${head}… (${String(text.length)} characters)`;
+  };
   const isSlow = (ms: number) => config.slowMs > 0 && ms >= config.slowMs;
   const isSampled = () => config.logSample === 1 || random() < config.logSample;
   return {
@@ -154,13 +153,10 @@ export function createRequestLog(logger: Logger, config: RequestLogConfig, parts
           : shorten(text, hide);
       };
       const finishReason = entry.finishReason === undefined ? undefined : label(entry.finishReason, redactor, hide);
-      const { logContent } = config;
-      const fields = requestFields({ ...entry, finishReason }, show, {
-        logContent,
-        secrets,
-        sample: sampleOf(level, config),
-      });
-      logger[level](fields, 'request');
+      const { logContent, logSample } = config;
+      // Lines at warn and error are never left out.
+      const sample = level === 'info' && logSample < 1 ? logSample : undefined;
+      logger[level](requestFields({ ...entry, finishReason }, show, { logContent, secrets, sample }), 'request');
       if (logger.enabled('debug') && entry.prompt !== undefined) {
         const prompt = show(JSON.stringify(entry.prompt));
         const failed = entry.failedAttempts === undefined ? undefined : show(JSON.stringify(entry.failedAttempts));
@@ -183,20 +179,6 @@ type Show = (text: string | undefined) => string | undefined;
 
 type Hide = (text: string) => string;
 
-/** The line itself is redacted too, but its escapes make that more expensive. */
-function unchanged(text: string, hide: Hide): string {
-  return hide(text);
-}
-
-/** Returns a function that cuts a text and appends its full length. */
-function createShortener(redactor: Redactor): (text: string, hide: Hide) => string {
-  return (text, hide) => {
-    if (text.length <= SHORT_CHARACTERS) return hide(text);
-    const head = redactedHead(text, SHORT_CHARACTERS, (window) => redactor.redact(hide(window)));
-    return `${head}… (${String(text.length)} characters)`;
-  };
-}
-
 /** The provider writes a finish reason, usually one of a few words. */
 const LONGEST_LABEL = 256;
 
@@ -204,15 +186,7 @@ const LONGEST_LABEL = 256;
 function label(text: string, redactor: Redactor, hide: Hide | undefined): string | undefined {
   if (hide === undefined) return undefined;
   if (text.length <= LONGEST_LABEL) return hide(text);
-  return `${redactedHead(text, LONGEST_LABEL, (window) => redactor.redact(hide(window)))}…`;
-}
-
-/** Returns at most the first `limit` characters of a text, without any part of its credentials. */
-function redactedHead(text: string, limit: number, redact: Hide): string {
-  const clean = redact(text.slice(0, limit + REACH));
-  // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
-  const safe = text.length > limit + REACH ? Math.max(0, clean.length - REACH) : clean.length;
-  return clean.slice(0, Math.min(limit, safe));
+  return `${redactedHead(text, LONGEST_LABEL, (window) => redactor.redact(hide(window))).head}…`;
 }
 
 /** Hides the credentials that this request brought; undefined if there are too many. Nearly all requests bring none. */
@@ -228,11 +202,6 @@ interface ContentRule {
   readonly secrets: RequestSecrets;
   /** Such as 0.01, in a line that stands for a hundred requests. */
   readonly sample: number | undefined;
-}
-
-/** Lines at warn and error are never left out. */
-function sampleOf(level: RequestLevel, { logSample }: RequestLogConfig): number | undefined {
-  return level === 'info' && logSample < 1 ? logSample : undefined;
 }
 
 function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, sample }: ContentRule): LogFields {

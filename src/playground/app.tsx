@@ -3,23 +3,19 @@ import type { VNode } from 'preact';
 import type { PlaygroundDocument } from '../schema/playground-document.ts';
 import { LONGEST_LINK, linkFragment, type LinkState } from './data/link.ts';
 import { isRunning, type Run } from './data/run.ts';
-import { FunctionList } from './panels/function-list.tsx';
+import { FunctionList, useNarrow } from './panels/function-list.tsx';
 import { HistoryPanel } from './panels/history-panel.tsx';
 import { InputPanel } from './panels/input-panel.tsx';
-import { KeyForm } from './panels/key-form.tsx';
-import { ProblemBanner } from './panels/problem-banner.tsx';
-import { estimatedTokens, PromptPanel } from './panels/prompt-panel.tsx';
+import { estimatedTokens, PromptPanel, usePrompt, type Prompt } from './panels/prompt-panel.tsx';
 import { RunBar } from './panels/run-bar.tsx';
 import { RunPanel } from './panels/run-panel.tsx';
 import { TopBar } from './panels/top-bar.tsx';
 import type { ServerConnection } from './server/connection.ts';
-import { curlCommand } from './state/run-command.ts';
 import { useDraft, type Draft, type DraftStart } from './state/use-draft.ts';
-import { usePrompt, type Prompt } from './state/use-prompt.ts';
-import { useRuns, type Runs } from './state/use-runs.ts';
-import { useNarrow } from './state/use-narrow.ts';
+import { curlCommand, useRuns, type Runs } from './state/use-runs.ts';
 import { useServer, type Server } from './state/use-server.ts';
-import { TabPanel, Tabs, type TabHead } from './widgets/tabs.tsx';
+import { TabPanel, Tabs, type TabHead } from './widgets/controls.tsx';
+import type { DefinitionProblem } from '../schema/program.ts';
 
 interface AppProps {
   readonly connection: ServerConnection;
@@ -153,4 +149,79 @@ async function linkOf({ args, client, fn, mode, other }: Draft): Promise<string>
   const fragment = await linkFragment(state);
   if (fragment.length > LONGEST_LINK) throw new Error('The arguments are too long for a link');
   return new URL(fragment, location.href).href;
+}
+
+interface KeyFormProps {
+  /** The server does not accept the last key. */
+  readonly refused: boolean;
+  readonly onKey: (key: string) => void;
+}
+
+/** Asks for the key of the server. */
+function KeyForm({ refused, onKey }: KeyFormProps): VNode {
+  const [key, setKey] = useState('');
+  return (
+    <form
+      class="key-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onKey(key);
+      }}
+    >
+      <h1>This server requires a key</h1>
+      {refused ? (
+        <p class="error" role="alert">
+          The server does not accept this key.
+        </p>
+      ) : null}
+      <label class="stack-tight">
+        API key
+        <input
+          class="input"
+          type="password"
+          autocomplete="current-password"
+          required
+          spellcheck={false}
+          value={key}
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+      </label>
+      <p class="quiet small">The page keeps it in this tab only, and sends it with every request.</p>
+      <button type="submit" class="button primary">
+        Continue
+      </button>
+    </form>
+  );
+}
+
+/** The errors that keep the server from serving the newest definitions, each with its lines. */
+function ProblemBanner({ problems }: { readonly problems: readonly DefinitionProblem[] }): VNode | null {
+  if (problems.length === 0) return null;
+  const count = problems.length === 1 ? 'an error' : `${problems.length} errors`;
+  return (
+    <details class="problem-banner" open>
+      <summary role="alert">
+        <strong>The definitions have {count}.</strong> svc keeps serving the last good ones.
+      </summary>
+      <ul>
+        {problems.map((problem, at) => (
+          <DefinitionProblemView key={at} problem={problem} />
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function DefinitionProblemView({ problem }: { readonly problem: DefinitionProblem }): VNode {
+  const { code, frame, help, message, place } = problem;
+  return (
+    <li class="definition-problem">
+      <p>
+        <strong>{message}</strong> {code === undefined ? null : <code class="quiet">{code}</code>}
+      </p>
+      {place === undefined ? null : <code>{place}</code>}
+      {frame === undefined ? null : <pre class="code-frame">{frame}</pre>}
+      {help === undefined ? null : <p class="quiet">{help}</p>}
+    </li>
+  );
 }

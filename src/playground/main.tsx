@@ -2,8 +2,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { stateOfLink } from './data/link.ts';
 import { ServerConnection } from './server/connection.ts';
-import { draftOfLink, savedDraft } from './state/saved-draft.ts';
-import type { DraftStart } from './state/use-draft.ts';
+import { draftOfLink, savedDraft, type DraftStart } from './state/use-draft.ts';
 
 async function start(): Promise<DraftStart> {
   const saved = savedDraft();

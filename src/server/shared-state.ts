@@ -1,10 +1,10 @@
-import type { Config } from '../config/config.ts';
 import type { AnswerCounts, Claim, CountedAnswerStore, OwnClaim } from '../policy/answer-store.ts';
+import type { StoreCoolDowns } from '../policy/shared-cool-downs.ts';
+import type { ClaimedAnswer, MetricData, Asked } from './protocol.ts';
+import type { Config } from '../config/config.ts';
 import { type Ledger, MemoryLedger } from '../policy/ledger.ts';
-import type { StoreCoolDowns } from '../policy/store/store-cool-downs.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import { MachineTurns, type Turns } from '../policy/turns.ts';
-import type { Asked, ClaimedAnswer, MetricData } from './protocol.ts';
 
 interface Worker {
   readonly exited: boolean;

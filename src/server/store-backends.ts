@@ -3,12 +3,11 @@ import type { StoreAddress } from '../config/store-address.ts';
 import type { Logger } from '../logging/logger.ts';
 import { RedisClient } from '../policy/store/redis-client.ts';
 import { StoreAnswers } from '../policy/store/store-answers.ts';
-import { StoreCoolDowns } from '../policy/store/store-cool-downs.ts';
+import { StoreCoolDowns } from '../policy/shared-cool-downs.ts';
 import { StoreLedger } from '../policy/store/store-ledger.ts';
-import { StoreTurns } from '../policy/store/store-turns.ts';
-import { Store, type StoreFailure, type StoreHealth, type StoreState } from '../policy/store/store.ts';
+import { StoreTurns } from '../policy/turns.ts';
+import { Store, type StoreFailure, type StoreHealth, type StoreState, type StoreOperation } from '../policy/store/store.ts';
 import { type Backends, memoryBackends } from './shared-state.ts';
-import type { StoreOperation } from '../policy/store/scripts.ts';
 import type { MetricData } from './protocol.ts';
 import { HistogramTable, metric, NumberTable } from './metrics/metric-tables.ts';
 

@@ -1,4 +1,5 @@
 import type { ObservedMessage } from '../base/call-observer.ts';
+import { redactedHead } from '../logging/redactor.ts';
 
 /**
  * The attributes of spans and metrics that the semantic conventions of OpenTelemetry define. The package of the conventions has
@@ -72,9 +73,6 @@ export type Redact = (text: string) => string;
 /** The maximum length of text in one attribute: enough for most prompts, and few enough for most receivers. */
 const MAX_CHARACTERS = 64 * 1024;
 
-/** The search for credentials sees this many characters after the cut, to recognize a credential that the cut divides. */
-const REACH = 1024;
-
 /** Returns messages as JSON text in the form of the conventions, without media and credentials. */
 export function inputMessages(messages: readonly ObservedMessage[], redact: Redact): string {
   let left = MAX_CHARACTERS;
@@ -101,11 +99,8 @@ export function argumentsText(args: Readonly<Record<string, unknown>>, redact: R
   return shortened(JSON.stringify(args), MAX_CHARACTERS, redact);
 }
 
-/** Masks credentials before the cut, because no search finds a part of a credential. */
+/** Masks credentials before the cut. */
 function shortened(text: string, limit: number, redact: Redact): string {
-  const clean = redact(text.slice(0, limit + REACH));
-  // Masks can be shorter than what they hide, and the end of the window can have cut a credential.
-  const safe = text.length > limit + REACH ? Math.max(0, clean.length - REACH) : clean.length;
-  const end = Math.min(limit, safe);
-  return clean.length <= end && text.length <= limit + REACH ? clean : `${clean.slice(0, end)}…`;
+  const { head, isCut } = redactedHead(text, limit, redact);
+  return isCut ? `${head}…` : head;
 }

@@ -6,19 +6,20 @@ import {
   ExportResultCode,
   W3CBaggagePropagator,
   W3CTraceContextPropagator,
+  type ExportResult,
 } from '@opentelemetry/core';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor, type ReadableSpan, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
 import { messageOf } from '../base/invariant.ts';
 import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } from '../config/telemetry-settings.ts';
 import type { Logger } from '../logging/logger.ts';
-import { BoundedSpans, type ExportListener } from './bounded-spans.ts';
 import type { Redact } from './attributes.ts';
 import { Histograms, Instruments } from './instruments.ts';
 import { RequestTrace, type RequestHead } from './request-trace.ts';
-import { Sampling, type SpanOutput } from './spans.ts';
+import { Sampling } from './spans.ts';
 import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
 /** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */
@@ -41,22 +42,28 @@ export class Telemetry {
   readonly #services: TraceServices;
   readonly #spans: BoundedSpans | undefined;
   readonly #meters: MeterProvider | undefined;
-  readonly #logs: readonly ExportLog[];
-  #lostCollections = 0;
+  readonly #traceLog: ExportLog;
+  readonly #metricLog: ExportLog;
 
   constructor(settings: TelemetrySettings, parts: TelemetryParts) {
     const { traces, metrics } = settings;
     const resource = resourceOf(settings, parts);
-    const traceLog = new ExportLog('traces', parts.logger);
-    const metricLog = new ExportLog('metrics', parts.logger, () => (this.#lostCollections += 1));
-    this.#logs = [traceLog, metricLog];
+    this.#traceLog = new ExportLog('traces', parts.logger);
+    this.#metricLog = new ExportLog('metrics', parts.logger);
     const scope = { name: 'svc', version: parts.version };
-    this.#spans = traces && new BoundedSpans(traces, new OTLPTraceExporter(spanExporterOptions(traces)), traceLog);
+    this.#spans = traces && new BoundedSpans(traces, spanExporter(traces), this.#traceLog);
     const temporality = metrics?.temporality === 'cumulative' ? 'cumulative' : 'delta';
     const histograms = new Histograms(scope, temporality);
-    if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, metricLog);
+    if (metrics !== undefined) this.#meters = meterProvider(metrics, { resource, histograms }, this.#metricLog);
     this.#services = {
-      traces: traces && this.#spans && traceOutput(traces, { queue: this.#spans, resource, scope }),
+      traces: traces &&
+        this.#spans && {
+          queue: this.#spans,
+          resource,
+          scope,
+          maxValueLength: traces.maxValueLength,
+          sampling: new Sampling(traces),
+        },
       instruments: metrics === undefined ? undefined : new Instruments(histograms),
       propagator: propagatorOf(settings.propagators),
       names: new KnownNames(MAX_NAMES),
@@ -78,14 +85,14 @@ export class Telemetry {
 
   /** The number of failed exports of metrics. The next export contains the same numbers, unless they are deltas. */
   get failedMetricExports(): number {
-    return this.#lostCollections;
+    return this.#metricLog.failures;
   }
 
   /** Exports the queue, within this time and some seconds. Never rejects. */
   async shutdown(timeoutMs: number): Promise<void> {
     const ends = [this.#spans, this.#meters].map(async (provider) => provider?.shutdown());
     const stop = new AbortController();
-    const longestMs = this.#logs.some((log) => log.isFailing) ? LONGEST_FLUSH_OF_OUTAGE_MS : LONGEST_FLUSH_MS;
+    const longestMs = this.#traceLog.failing || this.#metricLog.failing ? LONGEST_FLUSH_OF_OUTAGE_MS : LONGEST_FLUSH_MS;
     const limit = sleep(Math.min(timeoutMs, longestMs), undefined, { signal: stop.signal });
     await Promise.race([Promise.allSettled(ends), limit]);
     stop.abort();
@@ -98,28 +105,23 @@ export class Telemetry {
 class ExportLog implements ExportListener {
   readonly #signal: string;
   readonly #logger: Logger;
-  readonly #count: (() => void) | undefined;
-  #failing = false;
+  failing = false;
+  failures = 0;
 
-  constructor(signal: string, logger: Logger, count?: () => void) {
+  constructor(signal: string, logger: Logger) {
     this.#signal = signal;
     this.#logger = logger;
-    this.#count = count;
-  }
-
-  get isFailing(): boolean {
-    return this.#failing;
   }
 
   exported(): void {
-    if (this.#failing) this.#logger.info({ signal: this.#signal }, 'telemetry is exported again');
-    this.#failing = false;
+    if (this.failing) this.#logger.info({ signal: this.#signal }, 'telemetry is exported again');
+    this.failing = false;
   }
 
   failed(lost: number, error: unknown): void {
-    this.#count?.();
-    if (this.#failing) return;
-    this.#failing = true;
+    this.failures += 1;
+    if (this.failing) return;
+    this.failing = true;
     this.#logger.warn(
       { signal: this.#signal, lost, reason: messageOf(error) },
       'telemetry cannot be exported; calls are not affected',
@@ -139,9 +141,9 @@ function resourceOf({ resource }: TelemetrySettings, { version, worker }: Teleme
 }
 
 /** At its end, the library exports all batches at once. The default of its exporter refuses those beyond the thirtieth. */
-function spanExporterOptions(settings: TraceSettings) {
-  const { maxQueueSize, maxBatchSize } = settings;
-  return { ...exporterOptions(settings), concurrencyLimit: Math.ceil(maxQueueSize / maxBatchSize) + 1 };
+function spanExporter(settings: TraceSettings): OTLPTraceExporter {
+  const concurrencyLimit = Math.ceil(settings.maxQueueSize / settings.maxBatchSize) + 1;
+  return new OTLPTraceExporter({ ...exporterOptions(settings), concurrencyLimit });
 }
 
 function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget) {
@@ -157,19 +159,10 @@ function exporterOptions({ url, headers, timeoutMs, compression }: ExportTarget)
   };
 }
 
-function traceOutput(settings: TraceSettings, output: Omit<SpanOutput, 'maxValueLength'>): TraceServices['traces'] {
-  return { ...output, maxValueLength: settings.maxValueLength, sampling: new Sampling(settings) };
-}
-
-interface MeterParts {
-  readonly resource: Resource;
-  readonly histograms: Histograms;
-}
-
 /** The provider gives the reader its resource; all metrics come from the histograms. */
 function meterProvider(
   settings: MetricSettings,
-  { resource, histograms }: MeterParts,
+  { resource, histograms }: { readonly resource: Resource; readonly histograms: Histograms },
   listener: ExportListener,
 ): MeterProvider {
   const reader = new PeriodicExportingMetricReader({
@@ -202,4 +195,107 @@ function propagatorOf(names: TelemetrySettings['propagators']): TextMapPropagato
     name === 'baggage' ? new W3CBaggagePropagator() : new W3CTraceContextPropagator(),
   );
   return new CompositePropagator({ propagators });
+}
+
+/** The maximum size of spans that wait or are being exported. Spans with prompts and replies can be large. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Attributes of up to this many characters are not counted one by one. */
+const SHORT_TEXT = 256;
+/** More than a span takes without its long attributes. */
+const SPAN_BYTES = 1024;
+
+/** Receives the outcomes of exports, for the log and for metrics. */
+export interface ExportListener {
+  exported(): void;
+  /** `lost`: the number of spans, or of collections of metrics, that were dropped. */
+  failed(lost: number, error: unknown): void;
+}
+
+type QueueSettings = Pick<TraceSettings, 'maxQueueSize' | 'maxBatchSize' | 'delayMs' | 'exportTimeoutMs'>;
+
+/**
+ * The batch processor of the library with a limit in bytes. Counts the spans that are dropped, which the library does not report.
+ */
+export class BoundedSpans implements SpanProcessor {
+  readonly #maxQueueSize: number;
+  readonly #exporter: SpanExporter;
+  readonly #listener: ExportListener;
+  readonly #batches: BatchSpanProcessor;
+  /** Spans in the queue of the library. */
+  #waiting = 0;
+  #underWay = 0;
+  /** Bytes of the spans that wait or are under way. */
+  #bytes = 0;
+  /** The number of dropped spans. */
+  dropped = 0;
+  #ended = false;
+
+  constructor(settings: QueueSettings, exporter: SpanExporter, listener: ExportListener) {
+    this.#maxQueueSize = settings.maxQueueSize;
+    this.#exporter = exporter;
+    this.#listener = listener;
+    this.#batches = new BatchSpanProcessor({
+      exporter: { export: (spans, done) => this.#export(spans, done), shutdown: () => exporter.shutdown() },
+      maxQueueSize: settings.maxQueueSize,
+      maxExportBatchSize: settings.maxBatchSize,
+      scheduledDelayMillis: settings.delayMs,
+      exportTimeoutMillis: settings.exportTimeoutMs,
+    });
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    const bytes = bytesOf(span);
+    if (this.#ended || this.#waiting >= this.#maxQueueSize || this.#bytes + bytes > MAX_BYTES) {
+      this.dropped += 1;
+      return;
+    }
+    this.#waiting += 1;
+    this.#bytes += bytes;
+    this.#batches.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#batches.forceFlush();
+  }
+
+  /** Exports all spans. */
+  shutdown(): Promise<void> {
+    this.#ended = true;
+    return this.#batches.shutdown();
+  }
+
+  /** Counts all spans that are not exported as dropped: the process ends. */
+  abandon(): void {
+    this.dropped += this.#waiting + this.#underWay;
+    this.#waiting = 0;
+    this.#underWay = 0;
+  }
+
+  #export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    const { length } = spans;
+    this.#waiting -= length;
+    this.#underWay += length;
+    this.#exporter.export(spans, (result) => {
+      this.#underWay -= length;
+      this.#bytes -= spans.reduce((sum, span) => sum + bytesOf(span), 0);
+      if (result.code === ExportResultCode.SUCCESS) this.#listener.exported();
+      else {
+        this.dropped += length;
+        this.#listener.failed(length, result.error);
+      }
+      done(result);
+    });
+  }
+}
+
+function bytesOf({ attributes }: ReadableSpan): number {
+  let bytes = SPAN_BYTES;
+  for (const name in attributes) {
+    const value = attributes[name];
+    if (typeof value === 'string' && value.length > SHORT_TEXT) bytes += Buffer.byteLength(value);
+  }
+  return bytes;
 }

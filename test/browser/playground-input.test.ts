@@ -148,13 +148,6 @@ test('what the server reports about an argument is beside its field, and the las
   await page.locator('.field .error').waitFor({ state: 'detached' });
 });
 
-test('the prompt of a function whose client has no key is shown', async () => {
-  const { page } = await visit();
-  await selectFunction(page, 'Keyless');
-  await page.getByLabel('about').fill('tea');
-  await expect.poll(() => page.locator('.message-text').innerText()).toBe('Rate tea for NeedsKey.');
-});
-
 test('an example fills the form, and it can be emptied', async () => {
   const { page } = await visit();
   await selectFunction(page, 'Repaired');

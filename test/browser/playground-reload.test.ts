@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/running-server.ts';
-import { PHONE, run, selectFunction, usePlayground } from './playground-page.ts';
+import { run, selectFunction, usePlayground } from './playground-page.ts';
 
 const GOOD = `client<llm> Fixed {
   provider offline
@@ -51,19 +51,6 @@ test('errors appear with their lines while the last good definitions keep servin
   await selectFunction(page, 'Shout');
   expect(await page.getByLabel('times').inputValue()).toBe('0');
   expect(troubles).toEqual([]);
-});
-
-test('several errors fit a phone in the dark', async () => {
-  const { page, picture } = await visit({ ...PHONE, colorScheme: 'dark' });
-  await page.getByLabel('about').waitFor();
-  save(`${TYPO}class Other {\n  a Nothing\n  b Nowhere\n}\n`);
-  await page.getByText('The definitions have 3 errors.').waitFor();
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-  await picture('problems-dark-390');
-  await page.getByText('The definitions have 3 errors.').click();
-  expect(await page.locator('.code-frame').first().isVisible()).toBe(false);
-  save(GOOD);
-  await page.locator('.problem-banner').waitFor({ state: 'detached' });
 });
 
 test('a page whose server has stopped says so, and keeps what the user typed', async () => {

@@ -117,14 +117,6 @@ test('a missing key stops the batch at once, without failed rows', async () => {
   expect(readFileSync('answers.jsonl', 'utf8')).toBe('');
 });
 
-test('definitions with errors ask nothing', async () => {
-  writeFileSync('svc_src/read.svc', 'function Read(');
-  const ended = await batch();
-  expect(ended.code).toBe(2);
-  expect(ended.error).toContain('svc: no row was asked. 1 file: 3 errors');
-  expect(existsSync('answers.jsonl')).toBe(false);
-});
-
 test.each([
   [['Raed'], 'there is no function "Raed". Did you mean "Read"?'],
   [['Read', 'More'], 'too many arguments for "batch".'],

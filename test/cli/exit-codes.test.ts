@@ -30,21 +30,26 @@ test T {
 }
 `;
 
-/** Command lines that exit with 1, one for each reason in the table. `PORT` is one on which nothing listens. */
+/** Command lines that exit with 1, one for each reason in the table, and a part of what they report. On `PORT`, nothing listens. */
 const FAILURES = [
-  ['init', 'init'],
-  ['check', 'check broken'],
-  ['check', 'check missing'],
-  ['test', 'test'],
-  ['fmt', 'fmt broken'],
-  ['fmt', 'fmt --check unformatted'],
-  ['keys', 'keys create a --keys missing/keys.yaml'],
-  ['healthcheck', 'healthcheck --port PORT'],
-  ['logs', 'logs missing.log'],
-  ['batch', 'batch F --in rows.jsonl --out answers.jsonl'],
-  ['openapi', 'openapi broken'],
-  ['types', 'types broken'],
-  ['types', 'types --out missing/svc.d.ts'],
+  ['init', 'init', 'already exists, so svc wrote nothing'],
+  ['check', 'check broken', 'broken/main.svc:1'],
+  ['check', 'check missing', '"missing" does not exist'],
+  ['test', 'test', '@@assert does not hold'],
+  ['fmt', 'fmt broken', 'broken/main.svc:1'],
+  ['fmt', 'fmt --check unformatted', 'not formatted: unformatted/main.svc'],
+  [
+    'keys',
+    'keys create a --keys missing/keys.yaml',
+    '"missing/keys.yaml" cannot be written: its directory does not exist',
+  ],
+  ['healthcheck', 'healthcheck --port PORT', 'ECONNREFUSED'],
+  ['logs', 'logs missing.log', '"missing.log" cannot be read: it does not exist'],
+  ['logs', 'logs .', '"." cannot be read: it is a directory'],
+  ['batch', 'batch F --in rows.jsonl --out answers.jsonl', '1 failed'],
+  ['openapi', 'openapi broken', 'broken/main.svc:1'],
+  ['types', 'types broken', 'broken/main.svc:1'],
+  ['types', 'types --out missing/svc.d.ts', '"missing/svc.d.ts" cannot be written: its directory does not exist'],
 ] as const;
 
 /** test/e2e/refuses-to-start.test.ts starts them: from the sources, each start of their compile thread takes seconds. */
@@ -68,9 +73,11 @@ test('the table of exit codes lists every command that can fail', () => {
   expect(COMMANDS.toSorted()).toEqual([...names, 'help'].toSorted());
 });
 
-test.each(FAILURES)('svc %s exits with 1 where the page states it: svc %s', async (_, line) => {
+test.each(FAILURES)('svc %s exits with 1 where the page states it: svc %s', async (_, line, report) => {
   const args = line.replace('PORT', String(await freePort())).split(' ');
-  expect((await svc(...args)).code).toBe(1);
+  const { code, out, error } = await svc(...args);
+  expect(code).toBe(1);
+  expect(`${out}${error}`).toContain(report);
 });
 
 test.each(COMMANDS)('svc %s exits with 2 for an unknown flag', async (name) => {
@@ -79,6 +86,7 @@ test.each(COMMANDS)('svc %s exits with 2 for an unknown flag', async (name) => {
 
 test('svc test exits with 2 if no test ran, and every command for a variable with a wrong value', async () => {
   expect((await svc('test', 'broken')).code).toBe(2);
+  expect((await svc('types', '--watch')).code).toBe(2);
   vi.stubEnv('SVC_PORT', 'x');
   expect((await svc('check')).code).toBe(2);
   vi.unstubAllEnvs();

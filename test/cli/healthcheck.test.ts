@@ -36,13 +36,3 @@ test('a server that answers with another status is not healthy', async () => {
     expect(error).toBe(`svc: http://127.0.0.1:${port}/livez is not healthy: it answered with status 503\n`);
   });
 });
-
-test('a port without a server is not healthy', async () => {
-  let port = '';
-  await withServer(200, async (used) => {
-    port = used;
-  });
-  const { code, error } = await svc('healthcheck', '--port', port);
-  expect(code).toBe(1);
-  expect(error).toContain('ECONNREFUSED');
-});

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadFunctions } from '../../src/index.ts';
 import { ROOT } from '../architecture/source-files.ts';
@@ -34,6 +34,8 @@ test('init writes one definition file that fits on a screen, a .env.example, a .
   expect(readdirSync('svc_src')).toEqual(['contact.svc']);
   expect(readFileSync('svc_src/contact.svc', 'utf8').split('\n').length).toBeLessThanOrEqual(50);
   expect(readFileSync('.gitignore', 'utf8').split('\n')).toContain('.env');
+  const steps = out.slice(out.indexOf('Next:\n')).trimEnd().split('\n').slice(1);
+  expect(steps).toEqual(['  edit svc_src/contact.svc', '  svc dev', expect.stringContaining('  curl -sN http://')]);
 });
 
 test('the prices that init writes are read without a fault, and state their date', async () => {
@@ -41,12 +43,6 @@ test('the prices that init writes are read without a fault, and state their date
   expect(readFileSync('prices.yaml', 'utf8')).toMatch(/^# .*2026-11.*check/u);
   const read = readPrices('prices.yaml');
   expect(read.ok && read.value.length).toBeGreaterThanOrEqual(4);
-});
-
-test('the next steps are three lines: edit the file, run svc dev, call the function', async () => {
-  const { out } = await svc('init');
-  const steps = out.slice(out.indexOf('Next:\n')).trimEnd().split('\n').slice(1);
-  expect(steps).toEqual(['  edit svc_src/contact.svc', '  svc dev', expect.stringContaining('  curl -sN http://')]);
 });
 
 test('every file in templates/ is one that init can write, and the help lists it', async () => {
@@ -115,56 +111,28 @@ test('the printed commands quote paths with spaces, and call the port that SVC_P
   expect(out).toContain('curl -sN http://localhost:3000/stream/ReadContact ');
 });
 
-test('init does not hide definitions in ./baml_src behind another directory', async () => {
+const SERVE_IT = 'Serve it with "svc dev", or add an example with --template.';
+
+test.each([
+  ['baml_src/mine.baml', [], SERVE_IT],
+  ['svc_src/contact.svc', [], SERVE_IT],
+  ['svc_src/chat.svc', ['--template', 'chat'], 'Rename the file, or pass another directory as an argument.'],
+])('if %s exists, "svc init %j" names it, writes nothing and states what to do', async (path, args, advice) => {
+  mkdirSync(dirname(path));
+  writeFileSync(path, 'mine');
+  const error = `svc: "${path}" already exists, so svc wrote nothing. ${advice}\n`;
+  expect(await svc('init', ...args)).toEqual({ code: 1, out: '', error });
+  expect(readFileSync(path, 'utf8')).toBe('mine');
+  expect(readdirSync('.')).toHaveLength(1);
+});
+
+test('init keeps files that are not definitions, and adds a template to ./baml_src', async () => {
   mkdirSync('baml_src');
-  writeFileSync('baml_src/mine.baml', 'mine');
-  expect(await svc('init')).toEqual({
-    code: 1,
-    out: '',
-    error:
-      'svc: "baml_src/mine.baml" already exists, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
-  });
-  expect(readdirSync('.')).toEqual(['baml_src']);
-  expect((await svc('init', '--template', 'rag')).out).toContain('wrote baml_src/rag.svc\n');
-});
-
-test('a second init names the file that exists, and states what to do', async () => {
-  await svc('init');
-  writeFileSync('svc_src/contact.svc', 'mine');
-  expect(await svc('init')).toEqual({
-    code: 1,
-    out: '',
-    error:
-      'svc: "svc_src/contact.svc" already exists, so svc wrote nothing. Serve it with "svc dev", or add an example with --template.\n',
-  });
-  expect(readFileSync('svc_src/contact.svc', 'utf8')).toBe('mine');
-});
-
-test('a second init with the same template writes nothing', async () => {
-  mkdirSync('svc_src');
-  writeFileSync('svc_src/chat.svc', 'mine');
-  expect(await svc('init', '--template', 'chat')).toEqual({
-    code: 1,
-    out: '',
-    error:
-      'svc: "svc_src/chat.svc" already exists, so svc wrote nothing. Rename the file, or pass another directory as an argument.\n',
-  });
-  expect(readFileSync('svc_src/chat.svc', 'utf8')).toBe('mine');
-  expect(existsSync('.env.example')).toBe(false);
-});
-
-test('files that are not definitions do not prevent init', async () => {
-  mkdirSync('svc_src');
-  writeFileSync('svc_src/notes.txt', 'mine');
-  expect(await svc('init')).toMatchObject({ code: 0 });
-  expect(readdirSync('svc_src')).toEqual(['contact.svc', 'notes.txt']);
-});
-
-test('init keeps an existing .env.example', async () => {
+  writeFileSync('baml_src/notes.txt', 'mine');
   writeFileSync('.env.example', 'mine');
-  const { code, out } = await svc('init');
-  expect(code).toBe(0);
-  expect(out).toContain('kept .env.example\n');
+  const { code, out } = await svc('init', '--template', 'rag');
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('kept .env.example\n') });
+  expect(out).toContain('wrote baml_src/rag.svc\n');
   expect(readFileSync('.env.example', 'utf8')).toBe('mine');
 });
 

@@ -70,16 +70,3 @@ test.each([
   expect(ended).toMatchObject({ code: 2, out: '' });
   expect(ended.error).toContain(message);
 });
-
-test('a file that cannot be written is one sentence, and no key is printed', async () => {
-  const { code, out, error } = await svc('keys', 'create', 'a', '--keys', 'missing/keys.yaml');
-  expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(error).toBe('svc: "missing/keys.yaml" cannot be written: its directory does not exist\n');
-});
-
-test('a server does not start with a key file that has a mistake', async () => {
-  writeFileSync('keys.yaml', 'keys: [{name: a}]');
-  const { code, error } = await svc('serve', '--keys', 'keys.yaml');
-  expect(code).toBe(2);
-  expect(error).toContain('svc: "keys.yaml", entry 1 ("a"): has no "sha256".');
-});

@@ -31,12 +31,3 @@ test('svc logs --pretty shows repairs, and no bodies', async () => {
   const { out } = await svc('logs', '--pretty', 'svc.log');
   expect(out.slice(9)).toBe('200 repaired /call/F 8.3 ms\n         repaired: markdown\n');
 });
-
-test('svc logs reports a file that it cannot read', async () => {
-  expect(await svc('logs', 'missing.log')).toEqual({
-    code: 1,
-    out: '',
-    error: 'svc: "missing.log" cannot be read: it does not exist\n',
-  });
-  expect(await svc('logs', '.')).toEqual({ code: 1, out: '', error: 'svc: "." cannot be read: it is a directory\n' });
-});

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageInfo } from '../../src/cli/package-info.ts';
@@ -41,12 +41,4 @@ test('the YAML document equals the JSON document', async () => {
   expect(code).toBe(0);
   expect(yaml).toMatch(/^openapi: 3\.0\.3\n/u);
   expect(parse(yaml)).toEqual(JSON.parse(json));
-});
-
-test('for definitions with errors, openapi reports them and ends with 1', async () => {
-  copySamples();
-  writeFileSync('svc_src/zz.svc', 'class {');
-  const { code, out, error } = await svc('openapi');
-  expect({ code, out }).toEqual({ code: 1, out: '' });
-  expect(error).toContain('svc_src/zz.svc');
 });

@@ -61,13 +61,6 @@ const accepted = (source: string, values: readonly unknown[]): readonly boolean[
   return values.map((value) => fits(value));
 };
 
-test('a thread that did not compile the program reads it from its file', async () => {
-  const program = functionsOf('int | string[]');
-  const path = writeProgram(program, temporaryDirectory());
-  const source = await new ProgramCompiler(SOURCE).validators('F', { path, hash: program.hash });
-  expect(accepted(source, [{ a: 1 }, { a: ['x'] }, { a: 'x' }, {}])).toEqual([true, true, false, false]);
-});
-
 test('a thread compiles the validators of the program that the task names, also when the tasks of two programs alternate', async () => {
   const compiler = new ProgramCompiler(SOURCE);
   const directory = temporaryDirectory();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServeReporter } from '../../src/cli/serve-reporter.ts';
+import { ServeReporter } from '../../src/cli/serve-program.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 

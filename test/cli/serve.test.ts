@@ -55,28 +55,20 @@ test('a generator that requires another version prevents the start, unless the c
   });
 });
 
-test('for a missing directory, serve writes one line', async () => {
-  const { code, error } = await svc('serve', '--port', '0');
-  expect(code).toBe(1);
-  expect(error).toMatch(/^svc: [^\n]*svc_src[^\n]*\n$/u);
-});
-
-test('a missing --dotenv-path file ends with 1, a bad value with 2', async () => {
+test.each([
+  ['--prices missing.yaml', 2, 'svc: "missing.yaml" cannot be read: it does not exist. Pass an existing file.'],
+  ['--keys missing.yaml', 2, 'svc: "missing.yaml" cannot be read: it does not exist. Pass an existing file.'],
+  ['--prices bad.yaml', 2, 'entry 1 ("a"): has no "input"'],
+  ['--keys bad.yaml', 2, 'svc: "bad.yaml"'],
+  ['--dotenv-path missing.env', 1, 'missing.env'],
+  ['--dotenv-path bad.env', 2, 'svc: SVC_WORKERS in bad.env is "none", but must be a whole number from 1 to 256\n'],
+])('with %s, serve exits with %i and states the reason', async (flags, code, reason) => {
   copySamples();
-  const missing = await svc('serve', '--dotenv-path', 'missing.env');
-  expect(missing).toMatchObject({ code: 1, out: '' });
-  expect(missing.error).toContain('missing.env');
+  writeFileSync('bad.yaml', '- model: a\n');
   writeFileSync('bad.env', 'SVC_WORKERS=none\n');
-  const { code, error } = await svc('serve', '--dotenv-path', 'bad.env');
-  expect(code).toBe(2);
-  expect(error).toBe('svc: SVC_WORKERS in bad.env is "none", but must be a whole number from 1 to 256\n');
-});
-
-test.each(['--prices', '--keys'])('serve exits with code 2 if the file of %s is missing', async (flag) => {
-  copySamples();
-  const { code, error, out } = await svc('serve', '--port', '0', flag, 'missing.yaml');
-  expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(error).toBe('svc: "missing.yaml" cannot be read: it does not exist. Pass an existing file.\n');
+  const ended = await svc('serve', '--port', '0', ...flags.split(' '));
+  expect(ended).toMatchObject({ code, out: '' });
+  expect(ended.error).toContain(reason);
 });
 
 /** Definitions with as many warnings as functions. */
@@ -95,14 +87,8 @@ test('warnings do not prevent the start; serve shows the first five and the numb
     expect(error.match(/^warning /gmu)).toHaveLength(5);
     expect(error).toContain('\n3 more warnings: to see them, use "svc check" or "--features display_all_warnings"\n');
     expect(error).toContain('Failed to bind');
-  });
-});
-
-test('display_all_warnings shows every warning', async () => {
-  writeWarnings(8);
-  await withTakenPort(async (port) => {
-    const { error } = await svc('serve', '--port', port, '--features', 'beta', 'display_all_warnings');
-    expect(error.match(/^warning /gmu)).toHaveLength(8);
-    expect(error).not.toContain('more warnings');
+    const every = await svc('serve', '--port', port, '--features', 'beta', 'display_all_warnings');
+    expect(every.error.match(/^warning /gmu)).toHaveLength(8);
+    expect(every.error).not.toContain('more warnings');
   });
 });

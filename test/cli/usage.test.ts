@@ -79,14 +79,6 @@ test.each(['--help', '-h', 'help'])('%s lists the commands', async (flag) => {
 
 const COMMANDS_WITH_PATH = ['serve', 'dev', 'check', 'fmt', 'init', 'openapi', 'types'];
 
-test.each(COMMANDS_WITH_PATH)('%s refuses an argument beside --from, and states what to do', async (name) => {
-  const { code, error } = await svc(name, 'here', '--from', 'there');
-  expect({ code, error }).toEqual({
-    code: 2,
-    error: 'svc: both the argument "here" and --from "there" name the definitions: pass only one\n',
-  });
-});
-
 test.each([...COMMANDS_WITH_PATH, 'test', 'healthcheck'])(
   'a flag of %s with a typo ends with 2 and the nearest flag',
   async (name) => {

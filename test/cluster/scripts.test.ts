@@ -6,12 +6,11 @@ import type { CoolDownChange } from '../../src/policy/cool-downs.ts';
 import { DAY_MS, type Limit } from '../../src/policy/ledger.ts';
 import { MemoryAnswers } from '../../src/policy/memory-answers.ts';
 import { RedisClient } from '../../src/policy/store/redis-client.ts';
-import { STORE_SCRIPTS } from '../../src/policy/store/scripts.ts';
+import { STORE_SCRIPTS, Store } from '../../src/policy/store/store.ts';
 import { StoreAnswers } from '../../src/policy/store/store-answers.ts';
-import { StoreCoolDowns } from '../../src/policy/store/store-cool-downs.ts';
+import { StoreCoolDowns } from '../../src/policy/shared-cool-downs.ts';
 import { StoreLedger } from '../../src/policy/store/store-ledger.ts';
-import { StoreTurns } from '../../src/policy/store/store-turns.ts';
-import { Store } from '../../src/policy/store/store.ts';
+import { StoreTurns } from '../../src/policy/turns.ts';
 import { waitUntil } from '../support/load.ts';
 import { RedisServer } from './support/redis-server.ts';
 

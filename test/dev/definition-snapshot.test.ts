@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { changedFiles, lostContent, takeSnapshot } from '../../src/dev/watch-definitions.ts';
@@ -30,14 +30,6 @@ test('the temporary files of editors do not change a snapshot', () => {
   // Emacs locks a file with a link to nothing.
   symlinkSync('someone@machine.1234', join(from, '.#a.svc'));
   expect(changedFiles(before, takeSnapshot(paths))).toEqual([]);
-});
-
-test('a file that another one of the same size replaces has changed', () => {
-  const from = temporaryFolder({ 'a.svc': 'one', 'new/b': 'two' });
-  const paths = { from, files: [] };
-  const before = takeSnapshot(paths);
-  renameSync(join(from, 'new/b'), join(from, 'a.svc'));
-  expect(changedFiles(before, takeSnapshot(paths))).toEqual([join(from, 'a.svc')]);
 });
 
 test('one file is watched together with its directory, and a path that does not exist is empty', () => {

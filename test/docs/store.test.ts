@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeAddress } from '../../src/config/store-address.ts';
-import { STORE_SCRIPTS } from '../../src/policy/store/scripts.ts';
+import { STORE_SCRIPTS } from '../../src/policy/store/store.ts';
 import { ROOT } from '../architecture/source-files.ts';
 import { describedTable } from './generated-section.ts';
 

@@ -107,15 +107,6 @@ test('on a terminal, a line is short and escapes control characters', () => {
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d info {2}request status=200 text=a\\x1b\[2Jb c\n$/u);
 });
 
-test('on a terminal, the level has a colour', () => {
-  const lines: string[] = [];
-  const write = (line: string) => {
-    lines.push(line);
-  };
-  createLogger({ logLevel: 'info', secrets: [], env: {} }, { write, terminal: true }).warn({}, 'careful');
-  expect(lines[0]).toContain('\u001B[33mwarn \u001B[0m careful');
-});
-
 test('lines reach the file in order, and flushSync writes those that wait', () => {
   const folder = mkdtempSync(join(tmpdir(), 'svc-log-'));
   const descriptor = openSync(join(folder, 'log'), 'w');

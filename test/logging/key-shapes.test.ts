@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { maskKeys } from '../../src/logging/key-shapes.ts';
+import { maskKeys } from '../../src/logging/redactor.ts';
 import { assertProperty } from '../support/assert-property.ts';
 
 const RANDOM = '4f9Zq81Lw0Vt7Bx2Kd5Jh3Gy6';

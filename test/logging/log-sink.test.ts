@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { LogSink } from '../../src/logging/log-sink.ts';
+import { LogSink } from '../../src/logging/create-logger.ts';
 
 /** Ends a test that hangs. */
 const UNTIL_DONE = { timeout: 60_000 };
@@ -36,23 +36,6 @@ function readIfAny(reader: number): string {
     return '';
   }
 }
-
-/** Resolves to the content of the pipe as soon as it has any. */
-async function firstChunk(reader: number): Promise<string> {
-  let chunk = '';
-  await expect.poll(() => (chunk = readIfAny(reader)), UNTIL_DONE).not.toBe('');
-  return chunk;
-}
-
-test('lines of one turn reach the pipe together and in order', async () => {
-  const { reader, writer } = openPipe();
-  const sink = new LogSink(writer);
-  for (let index = 0; index < 100; index += 1) sink.write(`${String(index)}\n`);
-  const lines = await firstChunk(reader);
-  expect(lines).toBe(Array.from({ length: 100 }, (_, index) => `${String(index)}\n`).join(''));
-  closeSync(reader);
-  closeSync(writer);
-});
 
 test('without a reader, lines are counted as dropped and nothing throws', async () => {
   const { reader, writer } = openPipe();

@@ -122,10 +122,6 @@ test('a JSON line stays valid even if the secret is a number in it', () => {
   expect(JSON.parse(clean)).toEqual({ ms: 0, text: 'code 0', key: '[redacted]', deep: { a: [0] } });
 });
 
-test('special characters of patterns have no meaning in a secret', () => {
-  expect(new Redactor(['a.c*e|(f)[g]']).redact('abcde a.c*e|(f)[g] b')).toBe('abcde [redacted] b');
-});
-
 test('a secret of fewer than six characters is not masked, since ordinary text contains it', () => {
   expect(new Redactor(['order', '']).redact('the order')).toBe('the order');
 });

@@ -2,7 +2,7 @@ import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import { emptyResource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
-import { BoundedSpans } from '../../src/telemetry/bounded-spans.ts';
+import { BoundedSpans } from '../../src/telemetry/telemetry.ts';
 import { RecordedSpan, Sampling, TracePosition } from '../../src/telemetry/spans.ts';
 
 const SAMPLING = new Sampling({ sampler: 'always_on', sampledShare: 1 });

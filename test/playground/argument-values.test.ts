@@ -3,10 +3,11 @@ import {
   fits,
   initialArguments,
   initialValue,
-  memberOf,
+  unionMemberOf,
   withMember,
+  isOptional,
+  type Types,
 } from '../../src/playground/data/argument-values.ts';
-import { isOptional, type Types } from '../../src/playground/data/types.ts';
 import type { Type } from '../../src/schema/type.ts';
 import {
   aliasRef,
@@ -98,11 +99,11 @@ test.each<readonly [Type, unknown, boolean]>([
 
 test('a value belongs to the member of a union that it fits, or else to the one that it is meant to be', () => {
   const members = [classRef('Circle'), classRef('Square'), list(string), int];
-  expect(memberOf(members, { kind: 'square', side: 1 }, TYPES)).toBe(1);
-  expect(memberOf(members, { kind: 'square' }, TYPES)).toBe(1);
-  expect(memberOf(members, [1], TYPES)).toBe(2);
-  expect(memberOf(members, 1.5, TYPES)).toBe(3);
-  expect(memberOf(members, true, TYPES)).toBe(-1);
+  expect(unionMemberOf(members, { kind: 'square', side: 1 }, TYPES)).toBe(1);
+  expect(unionMemberOf(members, { kind: 'square' }, TYPES)).toBe(1);
+  expect(unionMemberOf(members, [1], TYPES)).toBe(2);
+  expect(unionMemberOf(members, 1.5, TYPES)).toBe(3);
+  expect(unionMemberOf(members, true, TYPES)).toBe(-1);
 });
 
 test('a member is replaced in its place, appended, or removed', () => {

@@ -6,10 +6,11 @@ import {
   OWN_CLIENT,
   requestBody,
   requestOptions,
-} from '../../src/playground/data/client-choice.ts';
-import { differingPaths } from '../../src/playground/data/diff-values.ts';
-import { estimateMessageTokens, estimateTokens } from '../../src/playground/data/estimate-tokens.ts';
-import { replySegments } from '../../src/playground/data/reply-segments.ts';
+  differingPaths,
+  estimateMessageTokens,
+  estimateTokens,
+  replySegments,
+} from '../../src/playground/data/run.ts';
 import type { ExplainedCandidate } from '../../src/schema/explanation.ts';
 import type { PlaygroundDocument, PlaygroundFunction } from '../../src/schema/playground-document.ts';
 import { string } from '../support/definitions.ts';

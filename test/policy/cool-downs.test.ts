@@ -92,18 +92,6 @@ test('an attempt that decides and fails begins another period', () => {
   expect(changes.map(({ type }) => type)).toEqual(['begin', 'decide', 'begin']);
 });
 
-test('an attempt that says nothing leaves the decision to the next one', () => {
-  const { clock, coolDowns, attempt, fail } = create();
-  fail(5);
-  clock.now = 40_000;
-  attempt(UNDECIDED);
-  expect(coolDowns.coolingUntil('A')).toBeUndefined();
-  const id = coolDowns.started('A');
-  expect(coolDowns.coolingUntil('A')).toBe(31_000);
-  coolDowns.ended('A', id, OK);
-  expect(coolDowns.coolingUntil('A')).toBeUndefined();
-});
-
 test('an attempt of a function that names the client leaves the decision to the one that began before', () => {
   const { clock, coolDowns, attempt, fail } = create();
   fail(5);

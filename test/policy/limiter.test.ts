@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 import type { CallerLimits } from '../../src/config/key-file.ts';
-import { EarlierCalls, Limiter, type LimitReached, type Reservation } from '../../src/policy/limiter.ts';
-import { limitSetOf, type LimitSet } from '../../src/policy/limit-set.ts';
+import {
+  EarlierCalls,
+  Limiter,
+  type LimitReached,
+  type Reservation,
+  limitSetOf,
+  type LimitSet,
+} from '../../src/policy/limiter.ts';
 import { LeaseSimulation } from './lease-simulation.ts';
 
 /** The length of a body: 100 tokens, as long as no call of the function has ended. */

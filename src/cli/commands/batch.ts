@@ -4,17 +4,30 @@ import { didYouMean } from '../../base/suggestion.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { createTypeSource } from '../../compiler/compile-types.ts';
 import { readFault } from '../../config/environment.ts';
-import { csvAnswers, JSON_ANSWERS, type AnswerFormat, AnswersFile } from '../../dev/batch/answers-file.ts';
+import {
+  csvAnswers,
+  JSON_ANSWERS,
+  type AnswerFormat,
+  AnswersFile,
+  claimAnswers,
+  lockAnswers,
+} from '../../dev/batch/answers-file.ts';
 import { writeFault } from '../../base/write-file.ts';
-import { claimAnswers, lockAnswers } from '../../dev/batch/batch-state.ts';
-import { InProcessCaller, type RowCaller } from '../../dev/batch/call-in-process.ts';
+import { createInProcessCaller, type RowCaller, BatchProgress, BatchRun } from '../../dev/batch/run-batch.ts';
 import { describeServer, ServerCaller, ServerClient } from '../../dev/batch/call-server.ts';
-import { delimiterOf, type InputFacts, inputRows, type InputRows, scanInput } from '../../dev/batch/input-rows.ts';
-import { BatchProgress, BatchRun } from '../../dev/batch/run-batch.ts';
-import { functionsIn, signatureOf, type Signature } from '../../dev/batch/signature.ts';
+import {
+  delimiterOf,
+  type InputFacts,
+  inputRows,
+  type InputRows,
+  scanInput,
+  functionsIn,
+  signatureOf,
+  type Signature,
+} from '../../dev/batch/input-rows.ts';
 import type { Program } from '../../schema/program.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import { batchOptions, type BatchOptions } from '../batch-options.ts';
+import type { BatchOptions } from '../command-options.ts';
 import { compileDefinitions } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts, refuse, reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
@@ -61,7 +74,7 @@ class BatchCommand {
 
   constructor(invocation: Invocation, functionName: string, interrupts: Interrupts) {
     this.#invocation = invocation;
-    this.#options = batchOptions(invocation.options);
+    this.#options = invocation.options as unknown as BatchOptions;
     this.#functionName = functionName;
     this.#interrupts = interrupts;
     this.#status = new StatusLine(invocation.terminal);
@@ -85,7 +98,7 @@ class BatchCommand {
   }
 
   #usageProblem(): string | undefined {
-    const { input, out, server } = this.#options;
+    const { in: input, out, server } = this.#options;
     const { flags } = this.#invocation;
     const local = (['from', 'prices', 'onLoss'] as const).find((key) => flags[key] !== undefined);
     if (server !== undefined && local !== undefined) {
@@ -120,7 +133,7 @@ class BatchCommand {
     const redact = (text: string): string => redactor.redactValues(text);
     const settings = { env, timeoutMs, onLoss, prices, typeSource, redact };
     const { openapi, hash } = program;
-    return ok({ openapi, hash, caller: () => new InProcessCaller(program, this.#functionName, settings) });
+    return ok({ openapi, hash, caller: () => createInProcessCaller(program, this.#functionName, settings) });
   }
 
   async #connect(server: URL): Promise<Result<Target, string>> {
@@ -136,7 +149,7 @@ class BatchCommand {
   }
 
   async #openFiles({ openapi, hash }: Target): Promise<Result<BatchFiles, string>> {
-    const { input: inputPath, out, acceptChanges, retryFailed } = this.#options;
+    const { in: inputPath, out, acceptChanges = false, retryFailed = false } = this.#options;
     const signature = signatureOf(openapi, this.#functionName);
     if (signature === undefined) return err(unknownFunction(this.#functionName, functionsIn(openapi)));
     const input = inputRows(inputPath, delimiterIn(inputPath), signature);
@@ -157,7 +170,7 @@ class BatchCommand {
 
   async #ask(target: Target, { input, facts, answers, run: runId }: BatchFiles): Promise<ExitCode> {
     const { terminal } = this.#invocation;
-    const { concurrency, limit, out } = this.#options;
+    const { concurrency, limit = Infinity, out } = this.#options;
     const rows = Math.min(limit, facts.rows);
     const before = Math.min(rows, answers.answered.size);
     const progress = new BatchProgress({ rows, before, failed: total(answers.failures) }, performance.now());

@@ -12,7 +12,7 @@ import { jsonReport } from '../../dev/testing/report-json.ts';
 import { junitReport } from '../../dev/testing/report-junit.ts';
 import { prettyTestReport, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
 import { runTests } from '../../dev/testing/run-tests.ts';
-import { selectsAll, selectTests, type SelectedTest } from '../../dev/testing/select-tests.ts';
+import { selectsAll, selectTests, type SelectedTest, type TestSelection } from '../../dev/testing/select-tests.ts';
 import { fullName, type TestReport } from '../../dev/testing/test-results.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { Redactor } from '../../logging/redactor.ts';
@@ -22,7 +22,7 @@ import { testSecrets } from '../definition-secrets.ts';
 import { INTERRUPTED, Interrupts, refuse, type ExitCode, type Terminal } from '../terminal.ts';
 import type { Invocation } from '../invocation.ts';
 import { prettyReport, summaryLine } from '../pretty-report.ts';
-import { testOptions, type TestOptions } from '../test-options.ts';
+import type { TestOptions } from '../command-options.ts';
 import { missingPath } from '../../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../../config/settings.ts';
 
@@ -35,7 +35,7 @@ export async function testCommand({ config, flags, options, paths, terminal }: I
   if (!located.ok) return refuse(terminal, located.failure);
   const { from } = located.value;
   const own = { ...config, ...(from !== undefined && { from }) };
-  const command = new TestCommand(own, testOptions(options), { paths: located.value.paths, terminal });
+  const command = new TestCommand(own, options as unknown as TestOptions, { paths: located.value.paths, terminal });
   const interrupts = new Interrupts();
   try {
     return await command.run(interrupts);
@@ -52,6 +52,7 @@ interface CommandParts {
 class TestCommand {
   readonly #config: Config;
   readonly #options: TestOptions;
+  readonly #selection: TestSelection;
   readonly #parts: CommandParts;
   /** The media files that the tests of the last run named. */
   #files = new Set<string>();
@@ -60,6 +61,8 @@ class TestCommand {
     this.#config = config;
     this.#options = options;
     this.#parts = parts;
+    const { function: functions = [], name: names = [], include = [], exclude = [] } = options;
+    this.#selection = { functions, names, include, exclude, paths: parts.paths };
   }
 
   async run(interrupts: Interrupts): Promise<ExitCode> {
@@ -68,9 +71,9 @@ class TestCommand {
     if (replay !== undefined && !existsSync(replay)) return refuse(terminal, `--replay: "${replay}" does not exist`);
     const fault =
       unwritable('--record', record, (directory) => mkdirSync(directory, { recursive: true })) ??
-      unwritable('--out', this.#options.list ? undefined : out, (file) => appendFileSync(file, ''));
+      unwritable('--out', this.#options.list === true ? undefined : out, (file) => appendFileSync(file, ''));
     if (fault !== undefined) return refuse(terminal, fault);
-    return this.#options.watch ? this.#watch(interrupts) : this.#runOnce(interrupts);
+    return this.#options.watch === true ? this.#watch(interrupts) : this.#runOnce(interrupts);
   }
 
   /** Runs the tests whenever a file changes, until an interrupt. Returns the code of the last run. */
@@ -96,9 +99,9 @@ class TestCommand {
     const compiled = this.#compile();
     if (!compiled.ok) return refuse(terminal, compiled.failure);
     const { program, tests } = compiled.value;
-    const selected = selectTests(tests, { ...this.#options, paths: this.#parts.paths });
-    if (this.#options.list) return this.#list(selected, compiled.value);
-    const unknown = this.#options.clients.find((name) => !name.includes('/') && !hasClient(program, name));
+    const selected = selectTests(tests, this.#selection);
+    if (this.#options.list === true) return this.#list(selected, compiled.value);
+    const unknown = this.#options.client?.find((name) => !name.includes('/') && !hasClient(program, name));
     if (unknown !== undefined) {
       const near = didYouMean(
         unknown,
@@ -109,7 +112,7 @@ class TestCommand {
         `--client: there is no client ${JSON.stringify(unknown)}${near === '' ? '' : `. ${near}`}`,
       );
     }
-    if (selected.length === 0 && !this.#options.passIfNoTests) return refuse(terminal, noTests(tests));
+    if (selected.length === 0 && this.#options.passIfNoTests !== true) return refuse(terminal, noTests(tests));
     const report = await this.#report(compiled.value, selected, interrupts);
     if (report.interrupted) return INTERRUPTED;
     return report.results.some(({ status }) => status === 'failed') ? 1 : 0;
@@ -143,14 +146,14 @@ class TestCommand {
     interrupts: Interrupts,
   ): Promise<TestReport> {
     const { program, tests, files } = compiled;
-    const { format, out, repeat, clients } = this.#options;
+    const { format, out, repeat, client = [] } = this.#options;
     const { terminal } = this.#parts;
     const style: PrettyStyle = {
       colour: terminal.out.colour,
       locator: new SpanLocator(files),
       repeat,
-      clients: Math.max(1, clients.length),
-      coverage: selectsAll({ ...this.#options, paths: this.#parts.paths }),
+      clients: Math.max(1, new Set(client).size),
+      coverage: selectsAll(this.#selection),
     };
     const isPretty = format === 'pretty' || out !== undefined;
     const cancellation = new Cancellation();
@@ -189,7 +192,7 @@ class TestCommand {
     selected: readonly SelectedTest[],
     cancellation: Cancellation,
   ): Parameters<typeof runTests>[0] {
-    const { clients, repeat, passRate, parallel, allowFailedChecks, record, replay } = this.#options;
+    const { client, repeat, passRate, parallel, allowFailedChecks = false, record, replay } = this.#options;
     const { env, onLoss, priceList, requestTimeoutMs } = this.#config;
     const redactor = new Redactor(testSecrets(this.#config, program, tests));
     const redact = (text: string): string => redactor.redactValues(text);
@@ -200,7 +203,7 @@ class TestCommand {
     return {
       program,
       tests: selected,
-      clients,
+      clients: [...new Set(client)],
       repeat,
       passRate,
       parallel,

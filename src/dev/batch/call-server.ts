@@ -7,7 +7,7 @@ import type { Program } from '../../schema/program.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../local-runtime.ts';
 import type { RowAnswer } from './answers-file.ts';
-import type { RowCaller } from './call-in-process.ts';
+import type { RowCaller } from './run-batch.ts';
 
 /** Asks a server about its program. Fails with a sentence. */
 export async function describeServer(client: ServerClient): Promise<Result<Pick<Program, 'openapi' | 'hash'>, string>> {

@@ -3,13 +3,19 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type CsvError, parse } from 'csv-parse';
 import { messageOf } from '../../base/invariant.ts';
-import { isJsonObject, type JsonObject, type JsonValue, isOptionsKey } from '../../base/json.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  isOptionsKey,
+  ownValue,
+  OPTIONS_KEYS,
+} from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { excessOfJson, MAX_ARGUMENT_VALUES } from '../../base/json-text.ts';
 import { didYouMeanOneOf } from '../../base/suggestion.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../local-runtime.ts';
-import type { Signature, ValueKind } from './signature.ts';
 
 /** One row of the input. */
 export interface InputRow {
@@ -19,11 +25,8 @@ export interface InputRow {
   readonly args: () => Result<JsonObject, RunFailure>;
 }
 
-/** The rows of a file, which is never in memory as a whole. */
-export interface InputRows {
-  /** Reads the file once. `onChunk` receives each part of it. */
-  rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void>;
-}
+/** Reads the rows of a file, which is never in memory as a whole, once. `onChunk` receives each part of it. */
+export type InputRows = (onChunk?: (chunk: Buffer) => void) => AsyncGenerator<InputRow, void>;
 
 /** An error of the whole input, as the end of a sentence. */
 class InputFault extends Error {
@@ -45,20 +48,12 @@ function checkedArguments(args: JsonObject): Result<JsonObject, RunFailure> {
 }
 
 /** A file with one JSON object per line. A blank line is not a row, but it counts in the numbers of later rows. */
-class JsonRows implements InputRows {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  async *rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
-    let row = 0;
-    for await (const { bytes, tooLong } of splitRecords(this.#path, { maxBytes: MAX_ROW_BYTES, onChunk })) {
-      row += 1;
-      if (!tooLong && isBlank(bytes)) continue;
-      yield { row, args: () => (tooLong ? err(TOO_LONG) : argumentsIn(bytes)) };
-    }
+async function* jsonRows(path: string, onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
+  let row = 0;
+  for await (const { bytes, tooLong } of splitRecords(path, { maxBytes: MAX_ROW_BYTES, onChunk })) {
+    row += 1;
+    if (!tooLong && isBlank(bytes)) continue;
+    yield { row, args: () => (tooLong ? err(TOO_LONG) : argumentsIn(bytes)) };
   }
 }
 
@@ -94,93 +89,93 @@ const NO_OBJECT: RunFailure = {
 
 const OPTIONS_KINDS: ReadonlySet<ValueKind> = new Set(['object', 'null']);
 
+interface CsvFile {
+  readonly path: string;
+  readonly delimiter: string;
+  readonly signature: Signature;
+}
+
 /** A CSV file with a header: its columns are parameters. */
-class CsvRows implements InputRows {
-  readonly #path: string;
-  readonly #delimiter: string;
-  readonly #signature: Signature;
-
-  constructor(path: string, delimiter: string, signature: Signature) {
-    this.#path = path;
-    this.#delimiter = delimiter;
-    this.#signature = signature;
-  }
-
-  async *rows(onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
-    const parser = parse({
-      delimiter: this.#delimiter,
-      bom: true,
-      // A quote that is not the first character of a cell is text, as in spreadsheets.
-      relax_quotes: true,
-      // Rows with too many or too few cells fail on their own.
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: MAX_ROW_BYTES,
-    });
-    const file = createReadStream(this.#path);
-    const utf8 = new TextDecoder('utf-8', { fatal: true });
-    file.on('data', (data) => {
-      const chunk = data as Buffer;
-      onChunk?.(chunk);
-      try {
-        utf8.decode(chunk, { stream: true });
-      } catch {
-        parser.destroy(new InputFault('it is not in UTF-8. Save it as "CSV UTF-8"'));
-      }
-    });
-    file.on('error', (error) => parser.destroy(error));
-    file.pipe(parser);
-    let header: readonly string[] | undefined;
-    let row = 0;
+async function* csvRows(
+  { path, delimiter, signature }: CsvFile,
+  onChunk?: (chunk: Buffer) => void,
+): AsyncGenerator<InputRow, void> {
+  const parser = parse({
+    delimiter,
+    bom: true,
+    // A quote that is not the first character of a cell is text, as in spreadsheets.
+    relax_quotes: true,
+    // Rows with too many or too few cells fail on their own.
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: MAX_ROW_BYTES,
+  });
+  const file = createReadStream(path);
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  file.on('data', (data) => {
+    const chunk = data as Buffer;
+    onChunk?.(chunk);
     try {
-      for await (const cells of parser as AsyncIterable<readonly string[]>) {
-        if (header === undefined) header = this.#checkedHeader(cells);
-        else {
-          row += 1;
-          const columns = header;
-          yield { row, args: () => this.#arguments(columns, cells) };
-        }
+      utf8.decode(chunk, { stream: true });
+    } catch {
+      parser.destroy(new InputFault('it is not in UTF-8. Save it as "CSV UTF-8"'));
+    }
+  });
+  file.on('error', (error) => parser.destroy(error));
+  file.pipe(parser);
+  let header: readonly string[] | undefined;
+  let row = 0;
+  try {
+    for await (const cells of parser as AsyncIterable<readonly string[]>) {
+      if (header === undefined) header = checkedHeader(cells, signature);
+      else {
+        row += 1;
+        const columns = header;
+        yield { row, args: () => argumentsOfCells(cells, columns, signature) };
       }
-    } catch (error) {
-      throw error instanceof InputFault ? error : faultOf(error, row);
-    } finally {
-      file.destroy();
     }
-    if (header === undefined) throw new InputFault('it has no header, which names the parameters');
+  } catch (error) {
+    throw error instanceof InputFault ? error : faultOf(error, row);
+  } finally {
+    file.destroy();
   }
+  if (header === undefined) throw new InputFault('it has no header, which names the parameters');
+}
 
-  /** Every row would fail for an unknown column, so the file does. */
-  #checkedHeader(cells: readonly string[]): readonly string[] {
-    const names = cells.map((cell) => cell.trim());
-    const { parameters, required } = this.#signature;
-    const known = [...parameters.keys()];
-    const repeated = names.find((name, index) => names.indexOf(name) !== index);
-    if (repeated !== undefined) throw new InputFault(`the column "${repeated}" occurs twice`);
-    for (const name of names) {
-      if (parameters.has(name) || isOptionsKey(name)) continue;
-      throw new InputFault(`the column "${name}" is not a parameter of the function. ${didYouMeanOneOf(name, known)}`);
-    }
-    const missing = known.find((name) => required.has(name) && !names.includes(name));
-    if (missing !== undefined) throw new InputFault(`the column "${missing}" is missing`);
-    return names;
+/** Every row would fail for an unknown column, so the file does. */
+function checkedHeader(cells: readonly string[], { parameters, required }: Signature): readonly string[] {
+  const names = cells.map((cell) => cell.trim());
+  const known = [...parameters.keys()];
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) throw new InputFault(`the column "${repeated}" occurs twice`);
+  for (const name of names) {
+    if (parameters.has(name) || isOptionsKey(name)) continue;
+    throw new InputFault(`the column "${name}" is not a parameter of the function. ${didYouMeanOneOf(name, known)}`);
   }
+  const missing = known.find((name) => required.has(name) && !names.includes(name));
+  if (missing !== undefined) throw new InputFault(`the column "${missing}" is missing`);
+  return names;
+}
 
-  #arguments(columns: readonly string[], cells: readonly string[]): Result<JsonObject, RunFailure> {
-    if (cells.length !== columns.length) {
-      const message = `The row has ${cells.length} cells, but the header has ${columns.length}.`;
-      return err({ code: 'invalid_argument', message });
-    }
-    const details: Violation[] = [];
-    const args: Record<string, JsonValue> = {};
-    for (const [index, name] of columns.entries()) {
-      const value = valueOfCell(cells[index] ?? '', this.#signature.parameters.get(name) ?? OPTIONS_KINDS);
-      if (!value.ok) details.push({ path: name, message: value.failure });
-      else if (value.value !== undefined) args[name] = value.value;
-    }
-    const [first] = details;
-    if (first === undefined) return checkedArguments(args);
-    return err({ code: 'invalid_argument', message: `The column "${first.path}" ${first.message}.`, details });
+function argumentsOfCells(
+  cells: readonly string[],
+  columns: readonly string[],
+  { parameters }: Signature,
+): Result<JsonObject, RunFailure> {
+  if (cells.length !== columns.length) {
+    const message = `The row has ${cells.length} cells, but the header has ${columns.length}.`;
+    return err({ code: 'invalid_argument', message });
   }
+  const details: Violation[] = [];
+  const args: Record<string, JsonValue> = {};
+  for (const [index, name] of columns.entries()) {
+    const value = valueOfCell(cells[index] ?? '', parameters.get(name) ?? OPTIONS_KINDS);
+    if (!value.ok) details.push({ path: name, message: value.failure });
+    else if (value.value !== undefined) args[name] = value.value;
+  }
+  const [first] = details;
+  if (first === undefined) return checkedArguments(args);
+  return err({ code: 'invalid_argument', message: `The column "${first.path}" ${first.message}.`, details });
 }
 
 /**
@@ -238,7 +233,9 @@ export function delimiterOf(path: string): Result<string | undefined, string> {
  * file as a whole has an error.
  */
 export function inputRows(path: string, delimiter: string | undefined, signature: Signature): InputRows {
-  return delimiter === undefined ? new JsonRows(path) : new CsvRows(path, delimiter, signature);
+  return delimiter === undefined
+    ? (onChunk) => jsonRows(path, onChunk)
+    : (onChunk) => csvRows({ path, delimiter, signature }, onChunk);
 }
 
 /** Reads the whole file once: counts its rows, hashes it, and fails with a sentence if the file has an error. */
@@ -247,7 +244,7 @@ export async function scanInput(input: InputRows, path: string): Promise<Result<
     const hash = createHash('sha256');
     let rows = 0;
     let lastRow = 0;
-    for await (const { row } of input.rows((chunk) => hash.update(chunk))) {
+    for await (const { row } of input((chunk) => hash.update(chunk))) {
       rows += 1;
       lastRow = row;
     }
@@ -322,4 +319,95 @@ function leavesOpen(chunk: Buffer, from: number, to: number, open: boolean): boo
   let inQuotes = open;
   for (let at = from; at < to; at += 1) if (chunk[at] === QUOTE) inQuotes = !inQuotes;
   return inQuotes;
+}
+
+/** The kinds of JSON values that a schema allows. */
+export type ValueKind = 'string' | 'number' | 'boolean' | 'null' | 'list' | 'object';
+
+export interface Signature {
+  /** The kinds of values of each parameter, by its name. */
+  readonly parameters: ReadonlyMap<string, ReadonlySet<ValueKind>>;
+  readonly required: ReadonlySet<string>;
+  /** The fields of the value if it is always an object with the same fields. */
+  readonly fields?: readonly string[];
+}
+
+/**
+ * Reads the signature of a function from the OpenAPI document of its program, which a server also publishes; undefined if the
+ * document has no such function.
+ */
+export function signatureOf(openapi: JsonObject, functionName: string): Signature | undefined {
+  const operation = at(openapi, 'paths', `/call/${functionName}`, 'post');
+  if (operation === undefined) return undefined;
+  const request = resolved(openapi, at(operation, 'requestBody', 'content', 'application/json', 'schema') ?? {});
+  const properties = Object.entries(objectOf(request['properties']));
+  const required = Array.isArray(request['required']) ? request['required'].map(String) : [];
+  const parameters = new Map(
+    properties
+      .filter(([name]) => !OPTIONS_KEYS.some((key) => key === name))
+      .map(([name, schema]) => [name, kindsOf(openapi, objectOf(schema))] as const),
+  );
+  const fields = fieldsOf(openapi, at(operation, 'responses', '200', 'content', 'application/json', 'schema') ?? {});
+  return { parameters, required: new Set(required), ...(fields !== undefined && { fields }) };
+}
+
+/** The names of the functions in an OpenAPI document of svc. */
+export function functionsIn(openapi: JsonObject): readonly string[] {
+  return Object.keys(objectOf(openapi['paths'])).flatMap((path) => /^\/call\/(.+)$/u.exec(path)?.[1] ?? []);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** The schema behind a reference. */
+function resolved(openapi: JsonObject, schema: Schema): Schema {
+  const name = /^#\/components\/schemas\/(.+)$/u.exec(String(schema['$ref']))?.[1];
+  return name === undefined ? schema : (at(openapi, 'components', 'schemas', name) ?? {});
+}
+
+/** The names of the fields, unless the value can have others or be something else. */
+function fieldsOf(openapi: JsonObject, schema: Schema): readonly string[] | undefined {
+  const { type, nullable, additionalProperties: open, properties } = resolved(openapi, schema);
+  if (type !== 'object' || nullable === true) return undefined;
+  const names = Object.keys(objectOf(properties));
+  return names.length === 0 || open === true || isJsonObject(open) ? undefined : names;
+}
+
+/** The kinds of values of a schema, added to `found`. */
+function kindsOf(
+  openapi: JsonObject,
+  schema: Schema,
+  found = new Set<ValueKind>(),
+  seen = new Set<Schema>(),
+): ReadonlySet<ValueKind> {
+  const target = resolved(openapi, schema);
+  if (seen.has(target)) return found;
+  seen.add(target);
+  if (schema['nullable'] === true || target['nullable'] === true) found.add('null');
+  const kind = KINDS.get(String(target['type']));
+  if (kind !== undefined) found.add(kind);
+  for (const members of [target['anyOf'], target['oneOf'], target['allOf']]) {
+    if (Array.isArray(members)) for (const member of members) kindsOf(openapi, objectOf(member), found, seen);
+  }
+  return found;
+}
+
+const KINDS: ReadonlyMap<string, ValueKind> = new Map([
+  ['string', 'string'],
+  ['integer', 'number'],
+  ['number', 'number'],
+  ['boolean', 'boolean'],
+  ['null', 'null'],
+  ['array', 'list'],
+  ['object', 'object'],
+]);
+
+/** The object at these keys; undefined if there is none. */
+function at(value: Schema, ...keys: readonly string[]): Schema | undefined {
+  let found: unknown = value;
+  for (const key of keys) found = isJsonObject(found) ? ownValue(found, key) : undefined;
+  return isJsonObject(found) ? found : undefined;
+}
+
+function objectOf(value: unknown): Schema {
+  return isJsonObject(value) ? value : {};
 }

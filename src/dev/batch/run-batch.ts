@@ -1,13 +1,17 @@
 import { err, ok, type Result } from '../../base/result.ts';
 import { writeFault } from '../../base/write-file.ts';
 import type { AnswersFile, RowAnswer } from './answers-file.ts';
-import type { RowCaller } from './call-in-process.ts';
 import type { InputRow, InputRows } from './input-rows.ts';
 import { decimal } from '../../schema/price-list.ts';
 import { counted, durationText } from '../../base/amounts.ts';
 import { dollars } from '../testing/report-lines.ts';
+import { Cancellation } from '../../base/cancellation.ts';
+import { type JsonObject, isOptionsKey } from '../../base/json.ts';
+import type { Failure } from '../../schema/failure.ts';
+import type { Program } from '../../schema/program.ts';
+import { createLocalRuntime, type LocalSettings, failureOf } from '../local-runtime.ts';
 
-export interface BatchPlan {
+interface BatchPlan {
   readonly input: InputRows;
   readonly answers: AnswersFile;
   readonly caller: RowCaller;
@@ -59,7 +63,7 @@ export class BatchRun {
   async *#unanswered(): AsyncGenerator<InputRow, void> {
     const { input, answers, limit } = this.#plan;
     let index = 0;
-    for await (const row of input.rows()) {
+    for await (const row of input()) {
       if (index === limit) return;
       index += 1;
       if (!answers.answered.has(row.row)) yield row;
@@ -151,4 +155,39 @@ function roundedCost(cost: number): string {
 function timeLeft(seconds: number): string {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+/** Asks a function about rows. */
+export interface RowCaller {
+  /** Never rejects. Returns the reason as a sentence if no row can be asked any more, such as a missing key. */
+  call(row: number, args: JsonObject): Promise<RowAnswer | { readonly stop: string }>;
+  /** Ends the waiting for a server: calls that no one answers now resolve to a stop. */
+  interrupt(): void;
+  close(): Promise<void>;
+}
+
+/** Calls a function of a program in this process. */
+export function createInProcessCaller(program: Program, functionName: string, settings: LocalSettings): RowCaller {
+  const runtime = createLocalRuntime(program, settings, { exposePrompts: false });
+  const failed = (failure: Failure): RowAnswer => {
+    return { failure: JSON.parse(settings.redact(JSON.stringify(failureOf(failure)))) };
+  };
+  return {
+    call: async (row, args) => {
+      const types = await runtime.load(functionName, args);
+      const prepared = runtime.prepare(functionName, args, { local: true }, types);
+      if (!prepared.ok) return failed(prepared.failure);
+      const context = { requestId: `row-${row}`, cancellation: new Cancellation(), deadlineMs: settings.timeoutMs };
+      const { result, report } = await runtime.call(prepared.value, context);
+      const { usage, cost } = report;
+      if (result.ok) return { value: result.value.json, usage, cost };
+      // A row can bring its own client; without one, no row has a key.
+      const ofAllRows = result.failure.code === 'missing_credential' && !Object.keys(args).some(isOptionsKey);
+      if (ofAllRows) return { stop: failureOf(result.failure).message };
+      return { ...failed(result.failure), usage, cost };
+    },
+    // A call in this process always ends, at its time limit at the latest.
+    interrupt: () => {},
+    close: () => runtime.close(),
+  };
 }

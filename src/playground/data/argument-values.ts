@@ -1,27 +1,25 @@
 import { isJsonObject, ownValue, type JsonObject, type JsonValue } from '../../base/json.ts';
-import type { PlaygroundClass, PlaygroundField } from '../../schema/playground-document.ts';
-import type { Type } from '../../schema/type.ts';
-import { isOptional, presentMembers, targetOf, type Types } from './types.ts';
+import type {
+  PlaygroundClass,
+  PlaygroundField,
+  PlaygroundAlias,
+  PlaygroundDocument,
+  PlaygroundEnum,
+} from '../../schema/playground-document.ts';
+import type { Type, UnionType } from '../../schema/type.ts';
+import { pathStepText } from '../../base/value-path.ts';
 
 /** A class that contains itself without an optional field has no finite value. */
 const DEEPEST = 6;
 
-/** The arguments with which a form begins: every required parameter has an empty value. */
-export function initialArguments(parameters: readonly PlaygroundField[], types: Types): JsonObject {
-  return initialFields(parameters, types, 0);
-}
-
-function initialFields(fields: readonly PlaygroundField[], types: Types, depth: number): JsonObject {
+/** The arguments with which a form begins, or the fields of a class: everything that is required has an empty value. */
+export function initialArguments(fields: readonly PlaygroundField[], types: Types, depth = 0): JsonObject {
   const required = fields.filter(({ type }) => !isOptional(type, types));
-  return Object.fromEntries(required.map(({ name, type }) => [name, valueAt(type, types, depth)]));
+  return Object.fromEntries(required.map(({ name, type }) => [name, initialValue(type, types, depth)]));
 }
 
 /** An empty value of a type: of a union, that of the first member that is not null. */
-export function initialValue(type: Type, types: Types): JsonValue {
-  return valueAt(type, types, 0);
-}
-
-function valueAt(type: Type, types: Types, depth: number): JsonValue {
+export function initialValue(type: Type, types: Types, depth = 0): JsonValue {
   if (depth > DEEPEST) return null;
   switch (type.kind) {
     case 'string':
@@ -44,12 +42,12 @@ function valueAt(type: Type, types: Types, depth: number): JsonValue {
     case 'map':
       return {};
     case 'class':
-      return initialFields(types.classes.get(type.name)?.fields ?? [], types, depth + 1);
+      return initialArguments(types.classes.get(type.name)?.fields ?? [], types, depth + 1);
     case 'alias':
-      return valueAt(targetOf(type, types), types, depth + 1);
+      return initialValue(targetOf(type, types), types, depth + 1);
     case 'union': {
       const [first] = presentMembers(type);
-      return first === undefined ? null : valueAt(first, types, depth + 1);
+      return first === undefined ? null : initialValue(first, types, depth + 1);
     }
   }
 }
@@ -89,15 +87,15 @@ export function fits(type: Type, value: JsonValue, types: Types): boolean {
   }
 }
 
-function fitsClass(type: PlaygroundClass | undefined, value: Readonly<Record<string, unknown>>, types: Types): boolean {
+function fitsClass(type: PlaygroundClass | undefined, value: JsonObject, types: Types): boolean {
   return (type?.fields ?? []).every(({ name, type: fieldType }) => {
-    const field = ownValue(value, name) as JsonValue | undefined;
+    const field = ownValue(value, name);
     return field === undefined ? isOptional(fieldType, types) : fits(fieldType, field, types);
   });
 }
 
 /** The index of the member of a union to which a value belongs; -1 if it belongs to none. */
-export function memberOf(members: readonly Type[], value: JsonValue, types: Types): number {
+export function unionMemberOf(members: readonly Type[], value: JsonValue, types: Types): number {
   const exact = members.findIndex((member) => fits(member, value, types));
   if (exact >= 0) return exact;
   return members.findIndex((member) => kindMatches(targetOf(member, types), value, types));
@@ -122,4 +120,47 @@ export function withMember(object: JsonObject, name: string, value: JsonValue | 
   if (value === undefined) return Object.fromEntries(entries);
   if (!Object.hasOwn(object, name)) return Object.fromEntries([...entries, [name, value]]);
   return Object.fromEntries(entries.map(([key, old]) => [key, key === name ? value : old]));
+}
+
+/** The path of a member, in the form in which the server names it. */
+export function childPath(parent: string, step: string | number): string {
+  return `${parent}${pathStepText(step, parent === '')}`;
+}
+
+/** The named types of a program. */
+export interface Types {
+  readonly classes: ReadonlyMap<string, PlaygroundClass>;
+  readonly enums: ReadonlyMap<string, PlaygroundEnum>;
+  readonly aliases: ReadonlyMap<string, PlaygroundAlias>;
+}
+
+export function typesOf({ classes, enums, aliases }: PlaygroundDocument): Types {
+  return { classes: byName(classes), enums: byName(enums), aliases: byName(aliases) };
+}
+
+function byName<T extends { readonly name: string }>(list: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(list.map((each) => [each.name, each]));
+}
+
+/** True for the type of a parameter or field that can be absent: null is one of its values. */
+export function isOptional(type: Type, types: Types): boolean {
+  const target = targetOf(type, types);
+  return target.kind === 'null' || (target.kind === 'union' && target.members.some((one) => isOptional(one, types)));
+}
+
+/** The type behind recursive aliases; null for an alias of itself. */
+export function targetOf(type: Type, types: Types): Type {
+  const seen = new Set<string>();
+  let at = type;
+  while (at.kind === 'alias') {
+    const next = seen.has(at.name) ? undefined : types.aliases.get(at.name)?.type;
+    seen.add(at.name);
+    at = next ?? { kind: 'null' };
+  }
+  return at;
+}
+
+/** The members of a union other than null. */
+export function presentMembers(union: UnionType): readonly Type[] {
+  return union.members.filter((member) => member.kind !== 'null');
 }

@@ -56,8 +56,8 @@ async function transformed(bytes: Uint8Array<ArrayBuffer>, stream: CompressionSt
   return read;
 }
 
-async function readAll(readable: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
-  const parts: Uint8Array[] = [];
+async function readAll(readable: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const reader = readable.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -68,17 +68,7 @@ async function readAll(readable: ReadableStream<Uint8Array>): Promise<Uint8Array
     }
     parts.push(part.value);
   }
-  return joined(parts, size);
-}
-
-function joined(parts: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
+import { useState, useEffect } from 'preact/hooks';
 import type { VNode } from 'preact';
+import { Select } from '../widgets/controls.tsx';
 import type { PlaygroundFunction } from '../../schema/playground-document.ts';
-import { useNarrow } from '../state/use-narrow.ts';
 
 interface FunctionListProps {
   readonly functions: readonly PlaygroundFunction[];
@@ -23,18 +23,12 @@ export function FunctionList(props: FunctionListProps): VNode {
 
 function FunctionMenu({ functions, selected, onSelect }: FunctionListProps): VNode {
   return (
-    <select
-      class="input select-input"
+    <Select
       aria-label="Function"
       value={selected}
-      onChange={(event) => onSelect(event.currentTarget.value)}
-    >
-      {functions.map(({ name }) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={functions.map(({ name }) => [name, name])}
+      onChange={onSelect}
+    />
   );
 }
 
@@ -71,4 +65,19 @@ function FunctionButtons({ functions, selected, onSelect }: FunctionListProps): 
       {found.length === 0 ? <p class="quiet">No function has this name.</p> : null}
     </>
   );
+}
+
+/** The width below which the style sheet shows one column. */
+const NARROW = '(max-width: 899px)';
+
+/** True while the window has room for one column only. */
+export function useNarrow(): boolean {
+  const [narrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const query = matchMedia(NARROW);
+    const change = (): void => setNarrow(query.matches);
+    query.addEventListener('change', change);
+    return () => query.removeEventListener('change', change);
+  }, []);
+  return narrow;
 }

@@ -1,13 +1,12 @@
-import { useMemo } from 'preact/hooks';
-import type { VNode } from 'preact';
-import { differingPaths } from '../data/diff-values.ts';
-import { isRunning, type Run } from '../data/run.ts';
-import { CopyButton } from '../widgets/copy-button.tsx';
+import { useMemo, useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren, VNode } from 'preact';
+import { differingPaths, isRunning, type Run, STATE_TEXT, replySegments } from '../data/run.ts';
+import { CopyButton, ProblemView } from '../widgets/controls.tsx';
 import { Messages } from '../widgets/messages.tsx';
-import { ProblemView } from '../widgets/problem-view.tsx';
 import { ValueView } from '../widgets/value-view.tsx';
-import { ParserView, ReplyView } from './reply-view.tsx';
-import { Attempts, RunFacts } from './run-facts.tsx';
+import { durationText } from '../../base/amounts.ts';
+import type { TraceAttempt } from '../server/wire.ts';
+import type { ExplainedCandidate, ParseFlag } from '../../schema/explanation.ts';
 
 interface RunPanelProps {
   /** None, one, or two to compare. */
@@ -61,41 +60,51 @@ function RunHead({ run }: { readonly run: Run }): VNode {
   );
 }
 
-interface ValueSectionProps {
-  readonly run: Run;
-  readonly differing?: ReadonlySet<string>;
+interface AnswerPartProps {
+  readonly title: string;
+  /** What the button copies; undefined while there is nothing. */
+  readonly text: string | undefined;
+  readonly copyLabel: string;
+  /** Stands for what is missing. */
+  readonly missing: string;
+  readonly children: ComponentChildren;
 }
 
-function ValueSection({ run, differing }: ValueSectionProps): VNode {
-  const { value } = run;
+function AnswerPart({ title, text, copyLabel, missing, children }: AnswerPartProps): VNode {
   return (
-    <section class="answer-part" aria-label="Value">
+    <section class="answer-part" aria-label={title}>
       <div class="part-head">
-        <h3>Value</h3>
+        <h3>{title}</h3>
         <span class="grow" />
-        {value === undefined ? null : (
-          <CopyButton label="Copy the value" text={() => JSON.stringify(value, undefined, 2)} />
-        )}
+        {text === undefined ? null : <CopyButton label={copyLabel} text={() => text} />}
       </div>
-      {value === undefined ? (
-        <p class="quiet">{isRunning(run) ? 'Nothing yet' : 'No value'}</p>
-      ) : (
-        <ValueView value={value} {...(differing !== undefined && { differing })} />
-      )}
+      {text === undefined ? <p class="quiet">{missing}</p> : children}
     </section>
   );
 }
 
-function ReplySection({ run }: { readonly run: Run }): VNode {
+function ValueSection({ run, differing }: { readonly run: Run; readonly differing?: ReadonlySet<string> }): VNode {
+  const { value } = run;
+  const text = value === undefined ? undefined : JSON.stringify(value, undefined, 2);
   return (
-    <section class="answer-part" aria-label="Reply of the model">
-      <div class="part-head">
-        <h3>Reply of the model</h3>
-        <span class="grow" />
-        {run.reply === '' ? null : <CopyButton label="Copy the reply" text={() => run.reply} />}
-      </div>
-      {run.reply === '' ? <p class="quiet">{isRunning(run) ? 'Nothing yet' : 'No reply'}</p> : <ReplyView run={run} />}
-    </section>
+    <AnswerPart
+      title="Value"
+      copyLabel="Copy the value"
+      text={text}
+      missing={isRunning(run) ? 'Nothing yet' : 'No value'}
+    >
+      {value === undefined ? null : <ValueView value={value} {...(differing !== undefined && { differing })} />}
+    </AnswerPart>
+  );
+}
+
+function ReplySection({ run }: { readonly run: Run }): VNode {
+  const text = run.reply === '' ? undefined : run.reply;
+  const missing = isRunning(run) ? 'Nothing yet' : 'No reply';
+  return (
+    <AnswerPart title="Reply of the model" copyLabel="Copy the reply" text={text} missing={missing}>
+      <ReplyView run={run} />
+    </AnswerPart>
   );
 }
 
@@ -145,4 +154,193 @@ function TwoRuns({ a, b }: { readonly a: Run; readonly b: Run }): VNode {
 
 function places(count: number): string {
   return count === 1 ? 'one place' : `${count} places`;
+}
+
+/** The state of a run, and its figures: who answered, the tokens, the times. */
+function RunFacts({ run }: { readonly run: Run }): VNode {
+  const elapsed = useElapsed(run);
+  const { partials, resets, trace } = run;
+  const figures: ReadonlyArray<readonly [name: string, value: string | number | undefined]> = [
+    ['client', clientText(run)],
+    ['total', durationText(trace?.total_ms ?? elapsed)],
+    ['first text', firstText(run)],
+    ['tokens in', trace?.input_tokens],
+    ['tokens out', trace?.output_tokens],
+    ['cost', trace?.cost === undefined ? undefined : dollars(trace.cost)],
+    ['partials', partials === 0 ? undefined : partials],
+    ['restarts', resets === 0 ? undefined : resets],
+    ['ended by', trace?.finish_reason === 'stop' ? undefined : trace?.finish_reason],
+  ];
+  return (
+    <div class="run-facts">
+      <span class={`state state-${run.state}`} role="status">
+        {STATE_TEXT[run.state]}
+      </span>
+      <dl class="figures">
+        {figures.map(([name, value]) =>
+          value === undefined ? null : (
+            <div key={name} class="figure">
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function clientText({ client, trace }: Run): string {
+  const name = trace?.client ?? client;
+  return trace?.model === undefined ? name : `${name} (${trace.model})`;
+}
+
+function firstText({ firstMs, mode, trace }: Run): string | undefined {
+  const ms = trace?.first_text_ms ?? (mode === 'stream' ? firstMs : undefined);
+  return ms === undefined ? undefined : durationText(ms);
+}
+
+/** `$12.35`, `$0.000421`. */
+function dollars(cost: number): string {
+  const isSmall = cost > 0 && cost < 0.1;
+  const format = { style: 'currency', currency: 'USD', ...(isSmall && { maximumSignificantDigits: 3 }) } as const;
+  return new Intl.NumberFormat('en-US', format).format(cost);
+}
+
+const TICK_MS = 100;
+
+/** The milliseconds since the start of a run, while it runs. */
+function useElapsed(run: Run): number {
+  const running = isRunning(run);
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!running) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [running]);
+  return running ? Math.max(0, now - run.startedAt.getTime()) : run.elapsedMs;
+}
+
+/** Every attempt of a run, if there was more than one: the failure of the only one is that of the run. */
+function Attempts({ run }: { readonly run: Run }): VNode | null {
+  const attempts = run.trace?.attempts ?? [];
+  if (attempts.length < 2) return null;
+  return (
+    <section class="attempts" aria-label="Attempts">
+      <h3>Attempts</h3>
+      <ol>
+        {attempts.map((attempt, at) => (
+          <Attempt key={at} attempt={attempt} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Attempt({ attempt }: { readonly attempt: TraceAttempt }): VNode {
+  const { client, duration_ms: ms, message, outcome, reask, upstream_status: status } = attempt;
+  return (
+    <li>
+      <span class={outcome === 'ok' ? 'chip check-passed' : 'chip check-failed'}>{outcome}</span> {client}
+      {reask === true ? ', re-ask' : ''}
+      {status === undefined ? '' : `, status ${status}`}, {durationText(ms)}
+      {message === undefined ? null : <p class="quiet">{message}</p>}
+    </li>
+  );
+}
+
+/** The text of the model, with marks where svc found the value, and where it did not. */
+function ReplyView({ run }: { readonly run: Run }): VNode {
+  const segments = replySegments(run.reply, run.explanation);
+  return (
+    <pre class={run.state === 'streaming' ? 'reply growing' : 'reply'}>
+      {segments.map(({ text, verdict }, at) =>
+        verdict === undefined ? (
+          text
+        ) : (
+          <mark key={at} class={`part part-${verdict}`}>
+            {text}
+          </mark>
+        ),
+      )}
+    </pre>
+  );
+}
+
+const PLACES: Readonly<Record<ExplainedCandidate['place'], string>> = {
+  whole: 'the whole reply',
+  fence: 'a fence',
+  prose: 'a value in the text',
+  thought: 'a value in the thoughts',
+  text: 'the reply as text',
+  several: 'several values together',
+};
+
+const VERDICTS: Readonly<Record<ExplainedCandidate['verdict'], string>> = {
+  taken: 'Taken',
+  'passed-over': 'Passed over',
+  mismatch: 'Does not match',
+};
+
+/** What svc took from the reply, what it repaired, and what it skipped. */
+function ParserView({ run }: { readonly run: Run }): VNode | null {
+  const { explanation } = run;
+  if (explanation === undefined) return null;
+  return (
+    <section class="parser" aria-label="How svc read the reply">
+      <h3>How svc read the reply</h3>
+      <ul class="candidates">
+        {explanation.candidates.toSorted(byVerdict).map((candidate, at) => (
+          <CandidateView key={at} candidate={candidate} />
+        ))}
+      </ul>
+      {explanation.omitted === 0 ? null : <p class="quiet">{explanation.omitted} more candidates</p>}
+    </section>
+  );
+}
+
+/** The value that svc took comes first. */
+function byVerdict(a: ExplainedCandidate, b: ExplainedCandidate): number {
+  return Number(b.verdict === 'taken') - Number(a.verdict === 'taken');
+}
+
+function CandidateView({ candidate }: { readonly candidate: ExplainedCandidate }): VNode {
+  const { criterion, flags, from, json, place, reasons = [], to, verdict } = candidate;
+  return (
+    <li class={`candidate candidate-${verdict}`}>
+      <p>
+        <strong>{VERDICTS[verdict]}</strong>: {PLACES[place]}{' '}
+        <span class="quiet">
+          (characters {from} to {to})
+        </span>
+        {criterion === undefined || criterion === '' ? '' : `, because ${criterion}`}
+      </p>
+      {verdict === 'taken' || json === undefined ? null : <code class="candidate-json">{shortened(json)}</code>}
+      {reasons.map(({ path, message }, at) => (
+        <p key={at} class="reason">
+          {path === '' ? null : <code>{path}</code>} {message}
+        </p>
+      ))}
+      {verdict === 'taken' && flags.length === 0 ? <p class="quiet">Nothing to repair.</p> : null}
+      {flags.length === 0 ? null : (
+        <ul class="flags">
+          {flags.map((flag, at) => (
+            <FlagView key={at} flag={flag} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+function FlagView({ flag: { flag, path, detail } }: { readonly flag: ParseFlag }): VNode {
+  return (
+    <li>
+      <span class="chip">{flag}</span> {path === '' ? null : <code>{path}</code>} {detail}
+    </li>
+  );
+}
+
+function shortened(json: string): string {
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
 }

@@ -2,8 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PlaygroundDocument } from '../../schema/playground-document.ts';
 import type { Server } from '../state/use-server.ts';
-import { CopyButton } from '../widgets/copy-button.tsx';
-import { Icon } from '../widgets/icon.tsx';
+import { CopyButton, IconButton } from '../widgets/controls.tsx';
 
 interface TopBarProps {
   readonly server: Server;
@@ -23,9 +22,7 @@ export function TopBar({ server, document, link }: TopBarProps): VNode {
       <span class="grow" />
       {link === undefined ? null : <CopyButton wide icon="link" label="Copy link" text={link} />}
       <a href="docs">Docs</a>
-      <button type="button" class="icon-button" aria-label="Change between dark and light" onClick={changeTheme}>
-        <Icon name="theme" />
-      </button>
+      <IconButton icon="theme" label="Change between dark and light" onClick={changeTheme} />
     </header>
   );
 }

@@ -3,7 +3,7 @@ import type { ErrorBody } from './wire.ts';
 
 const KEY_HEADER = 'x-svc-api-key';
 
-export type PageAnswer<T> =
+type PageAnswer<T> =
   | { readonly ok: true; readonly value: T; readonly headers: Headers }
   | { readonly ok: false; readonly status: number; readonly problem: ErrorBody; readonly headers?: Headers };
 

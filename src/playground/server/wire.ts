@@ -15,11 +15,6 @@ export interface ErrorBody {
   readonly explanation?: Explanation;
 }
 
-/** The answer of `/render/{function}`. */
-export interface Rendered {
-  readonly messages: readonly Message[];
-}
-
 /** What happened during a call. */
 export interface Trace {
   readonly client?: string;
@@ -48,12 +43,6 @@ export interface TraceAttempt {
   readonly reask?: true;
 }
 
-/** The answer of a call that includes its trace. */
-export interface TracedValue {
-  readonly value: JsonValue;
-  readonly trace?: Trace;
-}
-
 /** One event of a stream that includes its trace. */
 export type StreamEvent =
   | { readonly text: string }
@@ -62,9 +51,3 @@ export type StreamEvent =
   | { readonly reset: { readonly reason: string } }
   | { readonly reasoning: string }
   | ErrorBody;
-
-/** The answer of `/parse/{function}` with `explain`. */
-export interface ExplainedReply {
-  readonly value: JsonValue;
-  readonly explanation: Explanation;
-}

@@ -1,11 +1,9 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import type { JsonObject } from '../../base/json.ts';
+import { type JsonObject, isJsonObject } from '../../base/json.ts';
 import type { PlaygroundDocument, PlaygroundFunction } from '../../schema/playground-document.ts';
-import { initialArguments } from '../data/argument-values.ts';
-import { OWN_CLIENT, type ClientChoice, type Keys } from '../data/client-choice.ts';
-import type { RunMode } from '../data/link.ts';
-import { typesOf, type Types } from '../data/types.ts';
-import { saveDraft, type SavedDraft } from './saved-draft.ts';
+import { initialArguments, typesOf, type Types } from '../data/argument-values.ts';
+import { OWN_CLIENT, type ClientChoice, type Keys } from '../data/run.ts';
+import type { RunMode, LinkState } from '../data/link.ts';
 
 /** What the user is about to run. */
 export interface Draft {
@@ -75,4 +73,45 @@ function firstArguments(fn: PlaygroundFunction, types: Types): JsonObject {
 function existing(choice: ClientChoice, { clients }: PlaygroundDocument): ClientChoice {
   const isGone = choice.kind === 'named' && !clients.some(({ name }) => name === choice.name);
   return isGone ? OWN_CLIENT : choice;
+}
+
+/** What a reload of the tab restores. Keys and clients that the user defined are not part of it. */
+interface SavedDraft {
+  readonly functionName: string;
+  /** By function. */
+  readonly args: Readonly<Record<string, JsonObject>>;
+  readonly mode: RunMode;
+}
+
+const NAME = 'svc-playground';
+
+/** Media as base64 would fill the storage of the browser. */
+const LARGEST = 500_000;
+
+export function savedDraft(): SavedDraft | undefined {
+  try {
+    const saved: unknown = JSON.parse(sessionStorage.getItem(NAME) ?? 'null');
+    return isJsonObject(saved) ? (saved as unknown as SavedDraft) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function saveDraft(draft: SavedDraft): void {
+  try {
+    const json = JSON.stringify(draft);
+    if (json.length <= LARGEST) sessionStorage.setItem(NAME, json);
+  } catch {
+    // Storage is off or full: a reload begins with the first example.
+  }
+}
+
+/** A link replaces what this tab would restore. */
+export function draftOfLink({ functionName, args, mode }: LinkState, saved: SavedDraft | undefined): SavedDraft {
+  const others = saved?.args ?? {};
+  return {
+    functionName,
+    args: args === undefined ? others : { ...others, [functionName]: args },
+    mode: mode ?? saved?.mode ?? 'stream',
+  };
 }

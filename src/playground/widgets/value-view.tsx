@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { childPath } from '../data/diff-values.ts';
-import { Icon } from './icon.tsx';
+import { childPath } from '../data/argument-values.ts';
+import { Icon } from './controls.tsx';
 
 interface ValueViewProps {
   readonly value: JsonValue;

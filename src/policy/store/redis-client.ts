@@ -1,7 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { StoreAddress } from '../../config/store-address.ts';
-import { STORE_SCRIPTS, type StoreOperation } from './scripts.ts';
-import type { StoreClient } from './store.ts';
+import { STORE_SCRIPTS, type StoreOperation, type StoreClient } from './store.ts';
 
 /** A store that is silent for this long while it owes an answer gets a new connection: its machine can be gone. */
 const SILENCE_MS = 2_000;

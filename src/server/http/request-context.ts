@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { nearestNames } from '../../base/suggestion.ts';
 import type { LogFields } from '../../logging/logger.ts';
-import type { LimitSet } from '../../policy/limit-set.ts';
+import type { LimitSet } from '../../policy/limiter.ts';
 import type { CallOrigin } from '../../runtime/call/runtime.ts';
 import type { RequestTrace } from '../../telemetry/request-trace.ts';
 import { Caller, type AuthRefusal } from './auth.ts';

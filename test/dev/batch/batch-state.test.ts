@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { claimAnswers, lockAnswers, statePath, type ClaimOptions } from '../../../src/dev/batch/batch-state.ts';
+import { claimAnswers, lockAnswers, statePath, type ClaimOptions } from '../../../src/dev/batch/answers-file.ts';
 
 let folder = '';
 beforeEach(() => {

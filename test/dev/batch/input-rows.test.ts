@@ -2,8 +2,14 @@ import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { delimiterOf, type InputRow, inputRows, scanInput } from '../../../src/dev/batch/input-rows.ts';
-import type { Signature, ValueKind } from '../../../src/dev/batch/signature.ts';
+import {
+  delimiterOf,
+  type InputRow,
+  inputRows,
+  scanInput,
+  type Signature,
+  type ValueKind,
+} from '../../../src/dev/batch/input-rows.ts';
 import { temporaryFolder } from '../../support/running-server.ts';
 
 const folder = temporaryFolder({});
@@ -26,7 +32,7 @@ function inputOf(name: string, content: string | Buffer, of = PERSON): ReturnTyp
 /** The rows with their arguments, or the message of their failure. */
 async function rowsOf(name: string, content: string | Buffer, of = PERSON): Promise<readonly unknown[]> {
   const rows: InputRow[] = [];
-  for await (const row of inputOf(name, content, of).rows()) rows.push(row);
+  for await (const row of inputOf(name, content, of)()) rows.push(row);
   return rows.map(({ row, args }) => {
     const read = args();
     return [row, read.ok ? read.value : read.failure.message];

@@ -6,9 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { InternalError } from '../../../src/base/invariant.ts';
 import { ok } from '../../../src/base/result.ts';
 import { type AnswerFormat, AnswersFile } from '../../../src/dev/batch/answers-file.ts';
-import type { RowCaller } from '../../../src/dev/batch/call-in-process.ts';
+import { type RowCaller, BatchRun } from '../../../src/dev/batch/run-batch.ts';
 import type { InputRows } from '../../../src/dev/batch/input-rows.ts';
-import { BatchRun } from '../../../src/dev/batch/run-batch.ts';
 import { assertAsyncProperty } from '../../support/assert-property.ts';
 import { FORMATS, textAnswer } from './answers.ts';
 
@@ -26,10 +25,8 @@ function textOf(row: number): string {
 }
 
 function inputOf(rows: number): InputRows {
-  return {
-    async *rows() {
-      for (let row = 1; row <= rows; row += 1) yield { row, args: () => ok({ row }) };
-    },
+  return async function* () {
+    for (let row = 1; row <= rows; row += 1) yield { row, args: () => ok({ row }) };
   };
 }
 

@@ -20,19 +20,6 @@ async function textsOf(content: string | Buffer, options?: SplitOptions): Promis
   return (await recordsOf(content, options)).map(({ bytes }) => bytes.toString());
 }
 
-test('records are the lines of a file, and the last one can lack its line feed', async () => {
-  expect(await textsOf('a\n\nbc\n')).toEqual(['a', '', 'bc']);
-  expect((await recordsOf('a\nb')).map(({ start, end, ended }) => [start, end, ended])).toEqual([
-    [0, 2, true],
-    [2, 3, false],
-  ]);
-  expect(await textsOf('')).toEqual([]);
-});
-
-test('a line feed between quotes is part of the record', async () => {
-  expect(await textsOf('a,"b\nc ""d""\n"\ne\n', { quoted: true })).toEqual(['a,"b\nc ""d""\n"', 'e']);
-});
-
 test('lines that cross the chunks of a file are whole', async () => {
   const lines = Array.from({ length: 5 }, (_, index) => String(index).repeat(100_000 + index));
   expect(await textsOf(lines.join('\n'))).toEqual(lines);

@@ -96,11 +96,6 @@ test('the types of all samples compile strictly, and arguments, results and part
   expect(await compileErrors(files)).toBe('');
 });
 
-test('the same definitions give the same text', () => {
-  const path = join(ROOT, 'svc_src');
-  expect(writeTypes(definitionsIn(path))).toBe(writeTypes(definitionsIn(path)));
-});
-
 const DEFINITIONS = readFileSync(new URL('types.svc', import.meta.url), 'utf8');
 
 test('every construct of the language has its type', async () => {

@@ -1,5 +1,4 @@
-import type { StoreOperation } from '../../../src/policy/store/scripts.ts';
-import { Store, type StoreFailure, type StoreClient } from '../../../src/policy/store/store.ts';
+import { type StoreOperation, Store, type StoreFailure, type StoreClient } from '../../../src/policy/store/store.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 
 /** How the store treats operations: answers, never answers, answers with an error, or has no connection. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { CoolDownChange } from '../../../src/policy/cool-downs.ts';
-import { StoreCoolDowns } from '../../../src/policy/store/store-cool-downs.ts';
+import { StoreCoolDowns } from '../../../src/policy/shared-cool-downs.ts';
 import { fakeStore } from './fake-client.ts';
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { StoreTurns } from '../../../src/policy/store/store-turns.ts';
+import { StoreTurns } from '../../../src/policy/turns.ts';
 import { assertAsyncProperty } from '../../support/assert-property.ts';
 import { fakeStore, type Fault } from './fake-client.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Config } from '../../../src/config/config.ts';
-import type { LimitSet } from '../../../src/policy/limit-set.ts';
+import type { LimitSet } from '../../../src/policy/limiter.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { GREET, JSON_HEADERS, KEY, type Row } from './row.ts';
 

@@ -1,7 +1,7 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
 import type { Result } from '../../../base/result.ts';
-import type { LimitReached, Reservation } from '../../../policy/limiter.ts';
+import type { LimitReached, Reservation, LimitName } from '../../../policy/limiter.ts';
 import type {
   CallContext,
   CallReport,
@@ -28,7 +28,6 @@ import {
 } from './answer-parts.ts';
 import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
-import type { LimitName } from '../../../policy/limit-set.ts';
 import type { Caller } from '../auth.ts';
 import { visibleNames } from '../visible-program.ts';
 

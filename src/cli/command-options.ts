@@ -1,0 +1,120 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { wholeNumber, share, type ParseValue } from '../config/settings.ts';
+
+/** The options of `svc batch` besides the settings, as commander parses `BATCH_OPTIONS`. */
+export interface BatchOptions {
+  readonly in: string;
+  readonly out: string;
+  readonly server?: URL;
+  /** The variable with the key of the server. */
+  readonly apiKeyEnv: string;
+  readonly concurrency: number;
+  /** Absent for all rows. */
+  readonly limit?: number;
+  readonly retryFailed?: true;
+  readonly acceptChanges?: true;
+}
+
+/** Providers limit how many calls of one account they serve at once; 10 is within the lowest of these limits. */
+const CONCURRENCY = 10;
+
+export const BATCH_OPTIONS: readonly Option[] = [
+  new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory().helpGroup('Rows:'),
+  new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv')
+    .makeOptionMandatory()
+    .helpGroup('Rows:'),
+  numeric('--limit <n>', 'Run only this many rows, from the first one', wholeNumber(1, 2 ** 40)).helpGroup('Rows:'),
+  new Option('--retry-failed', 'Run the failed rows again').helpGroup('Rows:'),
+  new Option(
+    '--accept-changes',
+    'Continue although the input or the definitions have changed since the first run',
+  ).helpGroup('Rows:'),
+  numeric('--concurrency <n>', 'Limit of concurrent calls', wholeNumber(1, 1000))
+    .default(CONCURRENCY)
+    .helpGroup('Calls:'),
+  new Option('--server <url>', 'Call the function of this server instead of running it in this process')
+    .argParser(serverUrl)
+    .helpGroup('Calls:'),
+  new Option('--api-key-env <name>', 'The variable with the key for --server')
+    .default('SVC_API_KEY')
+    .helpGroup('Calls:'),
+];
+
+function serverUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new InvalidArgumentError('It must be a URL, such as http://127.0.0.1:2024.');
+}
+
+/** The options of `svc test` besides the settings, as commander parses `TEST_OPTIONS`. */
+export interface TestOptions {
+  readonly function?: readonly string[];
+  readonly name?: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly list?: true;
+  readonly passIfNoTests?: true;
+  readonly client?: readonly string[];
+  readonly parallel: number;
+  readonly repeat: number;
+  /** A fraction of 1. */
+  readonly passRate: number;
+  readonly allowFailedChecks?: true;
+  readonly record?: string;
+  readonly replay?: string;
+  readonly watch?: true;
+  readonly format: 'pretty' | 'json' | 'junit';
+  readonly out?: string;
+}
+
+export const TEST_OPTIONS: readonly Option[] = [
+  repeatable('--function <name>', 'Run only the tests of these functions; * matches any characters').helpGroup(
+    'Tests:',
+  ),
+  repeatable('--name <name>', 'Run only the tests with these names; * matches any characters').helpGroup('Tests:'),
+  repeatable(
+    '-i, --include <pattern>',
+    'Run only these tests: "Function::Test", "Function::", "::Test", or the name of a function or test; * as above',
+  ).helpGroup('Tests:'),
+  repeatable('-x, --exclude <pattern>', 'Do not run these tests, even if another option selects them').helpGroup(
+    'Tests:',
+  ),
+  new Option('--list', 'List the tests without running them').helpGroup('Tests:'),
+  new Option('--pass-if-no-tests', 'Exit with 0 if no test is found').helpGroup('Tests:'),
+  repeatable('--client <name>', "Call this client instead of the function's own; compare several").helpGroup('Calls:'),
+  numeric('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY).helpGroup('Calls:'),
+  numeric('--repeat <n>', 'Run each test this many times, and report how many runs pass', wholeNumber(1, 1000))
+    .default(1)
+    .helpGroup('Calls:'),
+  numeric('--pass-rate <share>', 'Share of the runs of a test that must pass', share)
+    .default(1, '100%')
+    .helpGroup('Calls:'),
+  new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test').helpGroup(
+    'Calls:',
+  ),
+  new Option('--record <dir>', 'Save the replies of the models in this directory')
+    .conflicts('replay')
+    .helpGroup('Calls:'),
+  new Option('--replay <dir>', 'Use the replies in this directory instead of calling models').helpGroup('Calls:'),
+  new Option('--watch', 'Run the tests again whenever a file is saved').helpGroup('Report:'),
+  new Option('--format <name>', 'Format of the report')
+    .choices(['pretty', 'json', 'junit'])
+    .default('pretty')
+    .helpGroup('Report:'),
+  new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal').helpGroup('Report:'),
+];
+
+function repeatable(flags: string, help: string): Option {
+  return new Option(flags, `${help} (repeatable)`).argParser((text, previous: readonly string[] = []) => [
+    ...previous,
+    text,
+  ]);
+}
+
+function numeric(flags: string, help: string, parse: ParseValue<number>): Option {
+  return new Option(flags, help).argParser((text) => {
+    const result = parse(text);
+    if (!result.ok) throw new InvalidArgumentError(`It must be ${result.failure}.`);
+    return result.value;
+  });
+}

@@ -25,7 +25,11 @@ const LIBRARY_ENV = { UWS_HTTP_MAX_HEADERS_SIZE: String(LIBRARY_MAX_HEAD_BYTES) 
 
 /** A project whose tests run the built program with real processes. */
 function builtProgram(name: string, fileParallelism = false, more: object = {}): TestProjectInlineConfiguration {
-  return { root, test: { name, include: [`test/${name}/**/*.test.ts`], fileParallelism, ...TIMES, ...more } };
+  const setupFiles = 'test/support/new-connections.ts';
+  return {
+    root,
+    test: { name, include: [`test/${name}/**/*.test.ts`], setupFiles, fileParallelism, ...TIMES, ...more },
+  };
 }
 
 /**

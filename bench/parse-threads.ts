@@ -3,14 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileCondition } from '../src/runtime/prompt/compile-condition.ts';
 import { Cancellation } from '../src/base/cancellation.ts';
-import { compile } from '../src/compiler/compile.ts';
-import { SourceFile } from '../src/diagnostics/source-file.ts';
 import { writeProgram } from '../src/runtime/call/load-program.ts';
-import { createReplyParser } from '../src/runtime/reply/create-reply-parser.ts';
-import { indexDefinitions, type Program } from '../src/schema/program.ts';
+import type { Program } from '../src/schema/program.ts';
 import { ParsePool } from '../src/server/parse-pool.ts';
+import { compileText, parserOfFunction } from './compile-text.ts';
 import { median } from './load.ts';
 import { makeTeam, PARSE_DEFINITIONS, spell } from './parse-inputs.ts';
 import { number, table, writeResults } from './report.ts';
@@ -29,7 +26,7 @@ interface Times {
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  const program = programOfDefinitions();
+  const program = compileText(PARSE_DEFINITIONS);
   const thread = new URL('../bin/parse-thread.js', import.meta.url);
   const pool = new ParsePool({
     thread,
@@ -62,10 +59,7 @@ async function main(): Promise<void> {
 }
 
 function inlineTimes(program: Program, text: string): Times {
-  const definitions = indexDefinitions(program);
-  const returns = definitions.functions.get('Extract')?.returns;
-  if (returns === undefined) throw new Error('no function Extract');
-  const parser = createReplyParser(returns, definitions, compileCondition);
+  const parser = parserOfFunction(program, 'Extract');
   return timesOf(
     Array.from({ length: RUNS }, () => {
       const begin = performance.now();
@@ -100,13 +94,6 @@ async function threadTimes(
 
 function timesOf(times: readonly number[]): Times {
   return { least: Math.min(...times), median: median(times) };
-}
-
-function programOfDefinitions(): Program {
-  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
-  const { diagnostics, program } = compile([new SourceFile('bench.baml', PARSE_DEFINITIONS)], options);
-  if (program === undefined) throw new Error(diagnostics[0]?.message);
-  return program;
 }
 
 await main();

@@ -13,9 +13,12 @@ export interface Kind {
   /** Every careful human reads exactly the truth from the reply. */
   readonly clear: boolean;
   readonly fits: (subject: Subject) => boolean;
-  /** Writes a reply from which the value is to be read; undefined if the value has no place for this damage. */
-  readonly damage: (draw: Draw) => Damaged;
+  /** The ways to do this damage, of which every reply takes one. */
+  readonly ways: readonly Way[];
 }
+
+/** Writes a reply from which the value is to be read; undefined if the value has no place for this damage. */
+export type Way = (draw: Draw) => Damaged;
 
 /** A reply from which the drawn value is the truth, or a reply with its own truth. */
 export type Damaged = string | { readonly reply: string; readonly truth: Truth } | undefined;
@@ -63,9 +66,7 @@ export class Draw {
   }
 
   /** A part of the value as JSON text. */
-  part(tree: ReplyTree, style: Style = {}): string {
-    return writeTree(tree, style);
-  }
+  readonly part = (tree: ReplyTree, style: Style = {}): string => writeTree(tree, style);
 
   /** One of the usual layouts of undamaged JSON. */
   json(): string {
@@ -201,16 +202,4 @@ export function both(...filters: readonly Filter[]): Filter {
 
 export function has(kind: Shape['kind']): Filter {
   return ({ shape }) => hasPart(shape, (part) => part.kind === kind);
-}
-
-// --- building groups ------------------------------------------------------------------------------------------------
-
-type KindEntry = Omit<Kind, 'name' | 'group' | 'clear' | 'fits'> & Partial<Pick<Kind, 'clear' | 'fits'>>;
-
-/** Kinds are clear and apply to composite types unless they state otherwise. */
-export function group(name: string, kinds: Readonly<Record<string, KindEntry | Kind['damage']>>): readonly Kind[] {
-  return Object.entries(kinds).map(([kind, entry]) => {
-    const given = typeof entry === 'function' ? { damage: entry } : entry;
-    return { clear: true, fits: isComposite, ...given, name: kind, group: name };
-  });
 }

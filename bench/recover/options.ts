@@ -17,7 +17,7 @@ export interface RecoverOptions {
 }
 
 const SEED = 15;
-const PER_KIND = 15;
+const PER_KIND = 60;
 
 export const USAGE = `npm run recover -- [options]
   --seed <n>        makes other values and replies (${SEED})

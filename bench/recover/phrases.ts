@@ -53,104 +53,30 @@ const POEMS = [
   'Dear team,\n\nthank you for the work.\n\nBest,\nAda',
 ];
 
-export function personName(random: Random): string {
-  return `${random.pick(FIRST)} ${random.pick(LAST)}`;
-}
+/** Makes a string of one kind. */
+type Phrase = (random: Random) => string;
 
-export function firstName(random: Random): string {
-  return random.pick(FIRST);
-}
+const oneOf =
+  (items: readonly string[]): Phrase =>
+  (random) =>
+    random.pick(items);
 
-export function lastName(random: Random): string {
-  return random.pick(LAST);
-}
-
-export function city(random: Random): string {
-  return random.pick(CITIES);
-}
-
-export function productName(random: Random): string {
-  return `${random.pick(ADJECTIVES)} ${random.pick(NOUNS)}`;
-}
-
-export function word(random: Random): string {
-  return random.pick(WORDS);
-}
-
-export function sentence(random: Random): string {
-  return random.pick(SENTENCES);
-}
-
-export function email(random: Random): string {
-  return `${random.pick(FIRST)}.${random.pick(LAST)}@example.com`.toLowerCase();
-}
-
-export function phone(random: Random): string {
-  return `+49 30 ${random.int(100, 999)} ${random.int(1000, 9999)}`;
-}
-
-export function date(random: Random): string {
-  return `20${random.int(10, 29)}-${padded(random.int(1, 12))}-${padded(random.int(1, 28))}`;
-}
-
-export function time(random: Random): string {
-  return `${padded(random.int(0, 23))}:${padded(random.int(0, 59))}`;
-}
-
-export function url(random: Random): string {
-  return `https://example.com/${random.pick(WORDS)}/${random.int(1, 99)}?ref=${random.pick(NOUNS)}#top`;
-}
-
-export function identifier(random: Random): string {
-  return `${random.pick(['A', 'K', 'X', 'INV', 'ORD'])}-${random.int(1000, 9999)}`;
-}
-
-export function street(random: Random): string {
-  return `${random.int(1, 200)} ${random.pick(LAST)} Street`;
-}
-
-export function unicode(random: Random): string {
-  return random.pick(UNICODE);
-}
-
-export function code(random: Random): string {
-  return random.pick(CODE);
-}
-
-export function markdown(random: Random): string {
-  return random.pick(MARKDOWN);
-}
-
-export function quoted(random: Random): string {
-  return random.pick(QUOTED);
-}
-
-export function poem(random: Random): string {
-  return random.pick(POEMS);
-}
-
-export function intro(random: Random): string {
-  return random.pick([
-    'Here is the JSON:',
-    "Sure! Here's the information you asked for:",
-    'Based on the text, this is the result:',
-    'Certainly! I have extracted the following:',
-    'Answer:',
-    'Output:',
-    'The requested data is below.',
-  ]);
-}
-
-export function outro(random: Random): string {
-  return random.pick([
-    'Let me know if you need anything else!',
-    'I hope this helps.',
-    'Note: I took all values from the text as it is.',
-    'Please review the result before you use it.',
-    'If something is missing, I can try again.',
-  ]);
-}
-
-function padded(value: number): string {
-  return String(value).padStart(2, '0');
-}
+export const unicode = oneOf(UNICODE);
+export const code = oneOf(CODE);
+export const markdown = oneOf(MARKDOWN);
+export const quoted = oneOf(QUOTED);
+export const poem = oneOf(POEMS);
+export const firstName = oneOf(FIRST);
+export const lastName = oneOf(LAST);
+export const city = oneOf(CITIES);
+export const word = oneOf(WORDS);
+export const sentence = oneOf(SENTENCES);
+export const personName: Phrase = (random) => `${firstName(random)} ${lastName(random)}`;
+export const productName: Phrase = (random) => `${random.pick(ADJECTIVES)} ${random.pick(NOUNS)}`;
+export const email: Phrase = (random) => `${firstName(random)}.${lastName(random)}@example.com`.toLowerCase();
+export const phone: Phrase = (random) => `+49 30 ${random.int(100, 999)} ${random.int(1000, 9999)}`;
+export const date: Phrase = (random) => `20${random.int(10, 29)}-0${random.int(1, 9)}-${random.int(10, 28)}`;
+export const url: Phrase = (random) =>
+  `https://example.com/${word(random)}/${random.int(1, 99)}?ref=${random.pick(NOUNS)}#top`;
+export const identifier: Phrase = (random) => `${random.pick(['A', 'K', 'X', 'INV', 'ORD'])}-${random.int(1000, 9999)}`;
+export const street: Phrase = (random) => `${random.int(1, 200)} ${lastName(random)} Street`;

@@ -1,5 +1,5 @@
 import { table } from '../report.ts';
-import type { Case } from './cases.ts';
+import type { Case } from './kinds.ts';
 import { nameOf } from './options.ts';
 import { VERDICTS, type Reading, type Verdict } from './readings.ts';
 

@@ -7,7 +7,7 @@ import type { ReplyParser } from '../../src/runtime/reply/reply-parser.ts';
 import { writeResults } from '../report.ts';
 import { missingSide } from '../sides.ts';
 import { BamlSide } from './baml-side.ts';
-import { casesOf, type Case } from './cases.ts';
+import { casesOf, type Case } from './kinds.ts';
 import { nameOf, readOptions, USAGE, type RecoverOptions } from './options.ts';
 import { verdictOf } from './readings.ts';
 import { grouped, holds, resultTable, showFailures, tallyOf, totalTable, type Result } from './report.ts';

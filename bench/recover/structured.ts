@@ -79,10 +79,12 @@ function kindOf({ group, name, form, write }: StructuredKind): Kind {
     name,
     clear: true,
     fits: (subject) => outputFor(subject, form) !== undefined,
-    damage: (draw) => {
-      const reply = structuredReply(draw, form);
-      return reply && write(reply);
-    },
+    ways: [
+      (draw) => {
+        const reply = structuredReply(draw, form);
+        return reply && write(reply);
+      },
+    ],
   };
 }
 

@@ -93,7 +93,6 @@ const Department = enumeration('Department', [
   { name: 'FIN', alias: 'finance', description: 'money' },
 ]);
 const Topic = enumeration('Topic', ['SPORTS', 'POLITICS', 'TECHNOLOGY', 'HEALTH', 'CULTURE']);
-const Unit = enumeration('Unit', ['GRAM', 'MILLILITER', 'PIECE', 'TABLESPOON']);
 const Weekday = enumeration('Weekday', ['MONDAY', 'WEDNESDAY', 'FRIDAY', 'SUNDAY']);
 
 const Address = record('Address', () => ({
@@ -121,20 +120,13 @@ const Invoice = record('Invoice', () => ({
   total: float(100, 900),
   paid: bool,
 }));
-const Category: Shape = record('Category', () => ({ title: word, subcategories: list(Category) }));
 const Comment: Shape = record('Comment', () => ({ author: name, message: sentence, replies: list(Comment) }));
-const Employee: Shape = record('Employee', () => ({ name, role: word, manager: optional(Employee) }));
 const Filters = record('Filters', () => ({
   color: optional(word),
   max_price: optional(float(10, 500)),
   min_rating: optional(int(1, 5)),
   on_sale: optional(bool),
   brands: optional(list(text(phrases.lastName))),
-}));
-const Preferences = record('Preferences', () => ({
-  language: optional(word),
-  timezone: optional(city),
-  newsletter: optional(bool),
 }));
 const Contact = record('Contact', () => ({
   first: { shape: text(phrases.firstName), alias: 'first name', description: 'given name, as on the card' },
@@ -222,13 +214,6 @@ const Book = record('Book', () => ({
   author: union(Author, text(phrases.lastName)),
   pages: int(20, 900),
 }));
-const Settings = record('Settings', () => ({
-  debug: bool,
-  retries: int(0, 9),
-  timeout_seconds: float(1, 60),
-  hosts: list(text((r) => `host${r.int(1, 9)}.example.com`)),
-  limits: map(text(phrases.word), int(1, 999)),
-}));
 const Signup = record('Signup', () => ({
   user_name: text((r) => `${phrases.firstName(r).toLowerCase()}${r.int(10, 99)}`),
   age: { shape: int(18, 99), attributes: '@assert(adult, {{ this >= 18 }})' },
@@ -244,26 +229,6 @@ const CodeFile = record('CodeFile', () => ({
   code: text(phrases.code),
   language: word,
 }));
-const Event = record('Event', () => ({
-  title: sentence,
-  start_date: text(phrases.date),
-  start_time: text(phrases.time),
-  attendees: list(name),
-  all_day: bool,
-  location: optional(city),
-}));
-const Translation = record('Translation', () => ({
-  source_text: text(phrases.unicode),
-  translated_text: text(phrases.unicode),
-  formal: bool,
-}));
-const Ingredient = record('Ingredient', () => ({ name: productName, amount: float(1, 500), unit: Unit }));
-const Recipe = record('Recipe', () => ({
-  name: productName,
-  ingredients: list(Ingredient),
-  steps: list(sentence),
-  minutes: int(5, 240),
-}));
 const Measurement = record('Measurement', () => ({
   station: city,
   temperature: float(-30, 40),
@@ -273,8 +238,6 @@ const Measurement = record('Measurement', () => ({
 const Quote = record('Quote', () => ({ speaker: name, text: text(phrases.quoted), context: optional(sentence) }));
 const Letter = record('Letter', () => ({ subject: sentence, body: text(phrases.poem), signed: bool }));
 const IntAnswer = record('IntAnswer', () => ({ answer: int(0, 999) }));
-const Summary = record('Summary', () => ({ summary: sentence }));
-const Keywords = record('Keywords', () => ({ keywords: list(word) }));
 const Review = record('Review', () => ({
   rating: union(literal(1), literal(2), literal(3), literal(4), literal(5)),
   sentiment: Sentiment,
@@ -287,27 +250,6 @@ const Team = record('Team', () => ({
   members: list(Person),
   scores: map(text(phrases.firstName), int(0, 100)),
 }));
-const Step = record('Step', () => ({ explanation: sentence, output: sentence }));
-const Solution = record('Solution', () => ({ steps: list(Step), final_answer: text((r) => `x = ${r.int(1, 99)}`) }));
-const Job = record('Job', () => ({
-  company: text(phrases.lastName),
-  position: word,
-  years: int(1, 20),
-  current: bool,
-}));
-const Resume = record('Resume', () => ({
-  name,
-  email: text(phrases.email),
-  website: optional(text(phrases.url)),
-  skills: list(word),
-  jobs: list(Job),
-  languages: map(word, union(literal('basic'), literal('fluent'), literal('native'))),
-}));
-const Outcome = record('Outcome', () => ({
-  status: word,
-  result: optional(sentence),
-  error_code: optional(int(1, 99)),
-}));
 const NumberNode = record('NumberNode', () => ({ op: literal('number'), value: float(-9, 9) }));
 const Sum: Shape = record('Sum', () => ({ op: literal('sum'), left: Expression, right: Expression }));
 const Expression: Shape = alias('Expression', () => union(NumberNode, Sum));
@@ -319,34 +261,22 @@ const RECORDS: readonly Shape[] = [
   Person,
   Product,
   Invoice,
-  Category,
   Comment,
-  Employee,
   Filters,
-  Preferences,
   Contact,
   Ticket,
   Answer,
   Reading,
   Book,
-  Settings,
   Signup,
   Article,
   CodeFile,
-  Event,
-  Translation,
-  Recipe,
   Measurement,
   Quote,
   Letter,
   IntAnswer,
-  Summary,
-  Keywords,
   Review,
   Team,
-  Solution,
-  Resume,
-  Outcome,
   Gauge,
   Lead,
   Shipment,

@@ -1,9 +1,8 @@
-import { compile } from '../../src/compiler/compile.ts';
-import { SourceFile } from '../../src/diagnostics/source-file.ts';
 import { compileCondition } from '../../src/runtime/prompt/compile-condition.ts';
 import { createReplyParser } from '../../src/runtime/reply/create-reply-parser.ts';
 import type { ParsedReply, ParseOutcome, ReplyParser } from '../../src/runtime/reply/reply-parser.ts';
 import { indexDefinitions, type DefinitionIndex, type FunctionType } from '../../src/schema/program.ts';
+import { compileText } from '../compile-text.ts';
 import { Random } from './random.ts';
 import type { Reading } from './readings.ts';
 import { definitionFileOf, type Subject } from './subjects.ts';
@@ -21,9 +20,7 @@ export function compiledSubjects(subjects: readonly Subject[]): {
   readonly definitions: DefinitionIndex;
   readonly functions: ReadonlyMap<string, FunctionType>;
 } {
-  const options = { version: '0.1.0', versionCheck: false, beta: false, apiKey: false };
-  const { diagnostics, program } = compile([new SourceFile('recover.baml', definitionFileOf(subjects))], options);
-  if (program === undefined) throw new Error(diagnostics[0]?.message);
+  const program = compileText(definitionFileOf(subjects));
   const functions = program.functions.map((fn, index) => [subjects[index]?.name ?? '', fn] as const);
   return { definitions: indexDefinitions(program), functions: new Map(functions) };
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { expect, test } from 'vitest';
+import { reply, status } from '../support/fake-provider.ts';
+import { startServer } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES } from './definitions.ts';
 
@@ -25,44 +26,23 @@ const META = {
   timing: TIMING,
 };
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  server = await start('--expose-prompts');
+const { fake, server, post } = await serveModel({
+  files: RESUME_FILES,
+  flags: ['--workers', '1', '--expose-prompts'],
+  answer: reply(TEXT, { reasoning: REASONING, usage: { prompt_tokens: 50, completion_tokens: 80 } }),
 });
 
-beforeEach(() => {
-  fake.clear();
-  fake.answer(reply(TEXT, { reasoning: REASONING, usage: { prompt_tokens: 50, completion_tokens: 80 } }));
-});
-
-afterAll(async () => {
-  expect(await server.stop()).toBe(0);
-  await fake.close();
-});
-
-function start(...flags: readonly string[]): Promise<RunningServer> {
-  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
-  return startServer({ files: RESUME_FILES, flags: ['--workers', '1', ...flags], env });
+function call(body: unknown, url = server.url): Promise<Response> {
+  return post('call/Shout', body, { url });
 }
 
-function call(url: string, body: unknown): Promise<Response> {
-  return fetch(`${url}/call/Shout`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-}
-
-async function lastMessage(url: string, body: unknown): Promise<unknown> {
-  const { messages } = await readStream(`${url}/stream/Shout`, body);
+async function lastMessage(body: unknown): Promise<unknown> {
+  const { messages } = await readStream(`${server.url}/stream/Shout`, body);
   return messages.at(-1)?.data;
 }
 
 test.each(['svc_options', '__baml_options__'])('%s can ask for every fact about a call', async (key) => {
-  const response = await call(server.url, { ...ARGUMENTS, [key]: { include: Object.keys(META) } });
+  const response = await call({ ...ARGUMENTS, [key]: { include: Object.keys(META) } });
   expect(await response.json()).toEqual({ result: TEXT, meta: META });
   expect(response.headers.get('x-svc-client')).toBe('Generic');
 });
@@ -71,16 +51,16 @@ test.each(Object.entries(META))(
   'a call and a stream have %s alone if nothing else is asked for',
   async (part, fact) => {
     const body = { ...ARGUMENTS, svc_options: { include: [part] } };
-    expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { [part]: fact } });
+    expect(await (await call(body)).json()).toEqual({ result: TEXT, meta: { [part]: fact } });
     const meta = { [part]: part === 'timing' ? STREAM_TIMING : fact };
-    expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta });
+    expect(await lastMessage(body)).toEqual({ final_result: TEXT, meta });
   },
 );
 
 test('a stream has warnings beside the value, and everything else in meta', async () => {
   const body = { ...ARGUMENTS, svc_options: { include: ['warnings', ...Object.keys(META)] } };
   const meta = { ...META, timing: STREAM_TIMING };
-  expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, warnings: [], meta });
+  expect(await lastMessage(body)).toEqual({ final_result: TEXT, warnings: [], meta });
 });
 
 test('a stream sends the reasoning before the partials, if it is asked for', async () => {
@@ -96,8 +76,8 @@ test('a stream sends the reasoning before the partials, if it is asked for', asy
 
 test('without include, the answers are bare', async () => {
   for (const options of [{}, { svc_options: {} }, { svc_options: { include: [] } }]) {
-    expect(await (await call(server.url, { ...ARGUMENTS, ...options })).text()).toBe(JSON.stringify(TEXT));
-    expect(await lastMessage(server.url, { ...ARGUMENTS, ...options })).toEqual({ final_result: TEXT });
+    expect(await (await call({ ...ARGUMENTS, ...options })).text()).toBe(JSON.stringify(TEXT));
+    expect(await lastMessage({ ...ARGUMENTS, ...options })).toEqual({ final_result: TEXT });
   }
 });
 
@@ -118,13 +98,13 @@ test('usage has each count of tokens that the provider reports', async () => {
     audio_input_tokens: 5,
     audio_output_tokens: 0,
   };
-  expect(await (await call(server.url, body)).json()).toEqual({ result: TEXT, meta: { usage: counts } });
-  expect(await lastMessage(server.url, body)).toEqual({ final_result: TEXT, meta: { usage: counts } });
+  expect(await (await call(body)).json()).toEqual({ result: TEXT, meta: { usage: counts } });
+  expect(await lastMessage(body)).toEqual({ final_result: TEXT, meta: { usage: counts } });
 });
 
 test('an error keeps its form', async () => {
   fake.answer(status(401, 'no'));
-  const body = (await (await call(server.url, { ...ARGUMENTS, svc_options: { include: ['usage'] } })).json()) as object;
+  const body = (await (await call({ ...ARGUMENTS, svc_options: { include: ['usage'] } })).json()) as object;
   expect(body).toMatchObject({ error: 'client_error', attempts: [{ client: 'Generic' }] });
   expect(body).not.toHaveProperty('meta');
 });
@@ -133,7 +113,7 @@ test('the documented example is an answer', async () => {
   const docs = readFileSync('docs/http.md', 'utf8');
   const [, include = '', answer = ''] = /For `"svc_options": (.*)`:\n\n```json\n(\{[^]*?\n\})\n```/u.exec(docs) ?? [];
   const { result, meta } = JSON.parse(answer) as { result: string; meta: Record<string, object> };
-  const response = await call(server.url, { ...ARGUMENTS, svc_options: JSON.parse(include) as unknown });
+  const response = await call({ ...ARGUMENTS, svc_options: JSON.parse(include) as unknown });
   const sent = await response.text();
   expect(JSON.parse(sent)).toEqual({ result, meta: { ...meta, attempts: ATTEMPTS, timing: TIMING } });
   expect(meta).toMatchObject({ attempts: ATTEMPTS, timing: TIMING });
@@ -141,9 +121,13 @@ test('the documented example is an answer', async () => {
 });
 
 test('without --expose-prompts, a request for the prompt or the reply is refused with the flag to set', async () => {
-  const own = await start();
+  const own = await startServer({
+    files: RESUME_FILES,
+    flags: ['--workers', '1'],
+    env: { PROVIDER_URL: `${fake.url}/v1` },
+  });
   for (const part of ['raw', 'reasoning', 'prompt']) {
-    const response = await call(own.url, { ...ARGUMENTS, svc_options: { include: ['usage', part] } });
+    const response = await call({ ...ARGUMENTS, svc_options: { include: ['usage', part] } }, own.url);
     expect(response.status).toBe(400);
     const message = expect.stringContaining('--expose-prompts') as string;
     expect(await response.json()).toMatchObject({

@@ -1,43 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { afterAll, expect, test } from 'vitest';
+import { reply, startFakeProvider, status } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { startServer } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES, RESUME_REPLY, RESUME_VALUE } from './definitions.ts';
 
 /** A key that only the environment of the server contains: it must reach the provider and no output. */
 const CANARY_KEY = 'sk-canary-4242424242424242';
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  server = await startServer({
-    files: RESUME_FILES,
-    flags: ['--workers', '1', '--log-level', 'debug', '--trust-loopback'],
-    env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: CANARY_KEY },
-  });
+const { fake, server, post } = await serveModel({
+  files: RESUME_FILES,
+  flags: ['--workers', '1', '--log-level', 'debug', '--trust-loopback'],
+  env: { OPENAI_API_KEY: CANARY_KEY },
+  answer: reply(RESUME_REPLY, { usage: { prompt_tokens: 50, completion_tokens: 80 } }),
 });
 
-beforeEach(() => {
-  fake.clear();
-  fake.answer(reply(RESUME_REPLY, { usage: { prompt_tokens: 50, completion_tokens: 80 } }));
-});
+afterAll(() => expect(server.output()).not.toContain(CANARY_KEY));
 
-afterAll(async () => {
-  const output = server.output();
-  expect(await server.stop()).toBe(0);
-  await fake.close();
-  expect(output).not.toContain(CANARY_KEY);
-});
-
-function call(name: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-  return fetch(`${server.url}/call/${name}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
+function call(name: string, body: unknown, headers = {}): Promise<Response> {
+  return post(`call/${name}`, body, { headers });
 }
 
 async function problem(response: Response, expected: number): Promise<Record<string, unknown>> {
@@ -123,12 +105,7 @@ test('a caller that leaves cancels the upstream call, of /call and of /stream', 
   for (const kind of ['call', 'stream']) {
     fake.clear();
     const abort = new AbortController();
-    const left = fetch(`${server.url}/${kind}/ExtractResume`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"text":"Ada"}',
-      signal: abort.signal,
-    }).then(
+    const left = post(`${kind}/ExtractResume`, { text: 'Ada' }, { signal: abort.signal }).then(
       () => 'answered',
       () => 'left',
     );
@@ -204,19 +181,11 @@ test('a provider that is down is a 502; a missing key is a 500 that names the va
   await closed.close();
   const other = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env: { PROVIDER_URL: gone } });
   try {
-    const down = await fetch(`${other.url}/call/Shout`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"text":"a","times":1}',
-    });
+    const down = await post('call/Shout', { text: 'a', times: 1 }, { url: other.url });
     expect((await problem(down, 502))['error']).toBe('client_error');
     await waitUntil('the warning about the key', () => other.output().includes('"variable":"OPENAI_API_KEY"'));
     expect(other.output().match(/"variable":"OPENAI_API_KEY"/gu)).toHaveLength(1);
-    const missing = await fetch(`${other.url}/call/ExtractResume`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"text":"a"}',
-    });
+    const missing = await post('call/ExtractResume', { text: 'a' }, { url: other.url });
     expect(await problem(missing, 500)).toMatchObject({
       error: 'missing_credential',
       client: 'Fast',

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+import { expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
+import { temporaryFolder } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 
 const PROJECT = {
   'baml_src/main.baml': `
@@ -21,33 +22,16 @@ function Tag(text: string) -> string {
 
 const PASSWORD = 'sk-baml-0123456789';
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  const env = { BAML_PASSWORD: PASSWORD, PROVIDER_URL: `${fake.url}/v1`, PROVIDER_KEY: 'key-of-server' };
-  server = await startServer({ cwd: temporaryFolder(PROJECT), flags: ['--workers', '1', '--transport', 'node'], env });
-});
-
-beforeEach(() => {
-  fake.clear();
-  fake.answer(reply('done'));
-});
-
-afterAll(async () => {
-  await server.stop('SIGKILL');
-  await fake.close();
+const { fake, server, post } = await serveModel({
+  cwd: temporaryFolder(PROJECT),
+  flags: ['--workers', '1', '--transport', 'node'],
+  env: { BAML_PASSWORD: PASSWORD, PROVIDER_KEY: 'key-of-server' },
+  answer: reply('done'),
 });
 
 /** The status of a call, and the prompt and key that reached the provider. */
 async function call(body: object, key: string): Promise<readonly unknown[]> {
-  const headers = { 'content-type': 'application/json', 'x-baml-api-key': key };
-  const response = await fetch(`${server.url}/call/Tag`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  });
+  const response = await post('call/Tag', body, { headers: { 'x-baml-api-key': key } });
   await response.text();
   const request = fake.requests.at(-1);
   const sent = request?.json as { readonly messages?: ReadonlyArray<{ readonly content: unknown }> } | undefined;

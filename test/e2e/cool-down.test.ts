@@ -1,8 +1,7 @@
-import { Agent, request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { reply, status } from '../support/fake-provider.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 
 const KEY = { 'x-svc-api-key': 'open sesame, please' };
 
@@ -32,45 +31,27 @@ function Direct${name}() -> string {
 `;
 }
 
-let fake: FakeProvider;
-let server: RunningServer;
 /** The answers of the clients, by model; all others reply. */
 const answers = new Map<string, ReturnType<typeof status>>();
 
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  fake.answer((request, wire) => (answers.get(modelOf(request)) ?? reply('fine'))(request, wire));
-  server = await start('--workers', '3');
-});
-beforeEach(() => {
-  fake.clear();
-  answers.clear();
-});
-afterAll(async () => {
-  await server.stop();
-  await fake.close();
+const { fake, server, start, post } = await serveModel({
+  files: { 'main.svc': TESTS.map(definitions).join('') },
+  flags: ['--workers', '3'],
+  env: { SVC_PASSWORD: KEY['x-svc-api-key'] },
+  answer: (request, wire) => (answers.get(modelOf(request)) ?? reply('fine'))(request, wire),
 });
 
-function start(...flags: readonly string[]): Promise<RunningServer> {
-  const env = { PROVIDER_URL: `${fake.url}/v1`, SVC_PASSWORD: KEY['x-svc-api-key'] };
-  return startServer({ files: { 'main.svc': TESTS.map(definitions).join('') }, flags, env });
-}
+beforeEach(() => answers.clear());
 
 function modelOf({ json }: { readonly json: unknown }): string {
   return (json as { readonly model: string }).model;
 }
 
-/** Uses a new connection, so that any worker can receive the call. Returns its status. */
-function call(name: `${'Ask' | 'Direct'}${TestName}`, { url } = server): Promise<number> {
-  const headers = { ...KEY, 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const agent = new Agent({ keepAlive: false });
-    const request = httpRequest(`${url}/call/${name}`, { method: 'POST', agent, headers }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
-    });
-    request.on('error', reject);
-    request.end('{}');
-  });
+/** Any worker can receive the call, because it has a connection of its own. Returns its status. */
+async function call(name: `${'Ask' | 'Direct'}${TestName}`, { url } = server): Promise<number> {
+  const response = await post(`call/${name}`, {}, { url, headers: KEY });
+  await response.text();
+  return response.status;
 }
 
 /** Makes calls, one after the other; returns how often the first client was asked. All calls succeed. */

@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+import { expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
+import { startServer, temporaryFolder } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 
 const FILES = {
@@ -48,43 +49,19 @@ const DYNAMIC = { text: 'x', svc_options: { type_builder: BUILDER } };
 /** Generous for a busy machine. */
 const POLL = { timeout: 60_000 };
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  server = await start();
+const served = await serveModel({
+  files: FILES,
+  flags: ['--workers', '1', '--features', 'beta', '--partial-interval', '0'],
+  answer: reply(REPLY, { chunkSize: 5 }),
 });
-
-beforeEach(() => {
-  fake.clear();
-  fake.answer(reply(REPLY, { chunkSize: 5 }));
-});
-
-afterAll(async () => {
-  await server.stop();
-  await fake.close();
-});
-
-function start(...flags: readonly string[]): Promise<RunningServer> {
-  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' };
-  return startServer({
-    files: FILES,
-    flags: ['--workers', '1', '--features', 'beta', '--partial-interval', '0', ...flags],
-    env,
-  });
-}
+const { fake, server, start } = served;
 
 async function post(
   url: string,
   route: string,
   body: unknown,
 ): Promise<{ readonly status: number; readonly body: unknown }> {
-  const answer = await fetch(`${url}/${route}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
+  const answer = await served.post(route, body, { url });
   return { status: answer.status, body: await answer.json() };
 }
 

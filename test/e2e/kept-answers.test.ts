@@ -1,47 +1,28 @@
-import { Agent, request as httpRequest, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { reply, status } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
-import { startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
+import { startServer, temporaryFolder } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES } from './definitions.ts';
 
 const WORKERS = 2;
-const BODY = JSON.stringify({ text: 'hello', times: 2 });
+const BODY = { text: 'hello', times: 2 };
 const TEXT = 'HELLO HELLO';
 const PASSWORD = 'open sesame, please';
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  server = await startServer({
-    files: { ...RESUME_FILES, ...cachedFiles('Describe') },
-    flags: ['--workers', String(WORKERS)],
-    env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' },
-  });
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(reply(TEXT));
-});
-afterAll(async () => {
-  expect(await server.stop()).toBe(0);
-  await fake.close();
+const { fake, server, post } = await serveModel({
+  files: { ...RESUME_FILES, ...cachedFiles('Describe') },
+  flags: ['--workers', String(WORKERS)],
+  answer: reply(TEXT),
 });
 
-interface Answer {
+interface Answered {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: Headers;
   readonly json: unknown;
-}
-
-interface Sent {
-  readonly answer: Promise<Answer>;
-  readonly request: ClientRequest;
 }
 
 interface CallOptions {
@@ -49,35 +30,15 @@ interface CallOptions {
   readonly key?: string;
   /** The function. */
   readonly path?: string;
-  readonly body?: string;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
 }
 
-/** Sends a call over a new connection, so that any worker can receive it. */
-function send(url: string, { key, path = 'Shout', body = BODY }: CallOptions): Sent {
-  const agent = new Agent({ keepAlive: false });
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...(key === undefined ? {} : { 'idempotency-key': key }),
-    'x-svc-api-key': PASSWORD,
-  };
-  const request = httpRequest(`${url}/call/${path}`, { method: 'POST', agent, headers });
-  const answer = new Promise<Answer>((resolve, reject) => {
-    request.on('response', (response) => {
-      let text = '';
-      response.on('data', (part: Buffer) => (text += part.toString()));
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, json: JSON.parse(text) as unknown }),
-      );
-    });
-    request.on('error', reject);
-  });
-  request.end(body);
-  return { answer, request };
-}
-
-function call(url: string, options: CallOptions): Promise<Answer> {
-  return send(url, options).answer;
+/** Any worker can receive the call, because it has a connection of its own. */
+async function call(url: string, { key, path = 'Shout', body = BODY, signal }: CallOptions): Promise<Answered> {
+  const headers = { 'x-svc-api-key': PASSWORD, ...(key !== undefined && { 'idempotency-key': key }) };
+  const response = await post(`call/${path}`, body, { url, headers, ...(signal && { signal }) });
+  return { status: response.status, headers: response.headers, json: await response.json() };
 }
 
 /** Answers of the model that the test releases. */
@@ -129,7 +90,7 @@ test('a hundred concurrent calls with one key reach the model once, in whichever
   model.release();
   const answers = await Promise.all(all);
   for (const { status: code, json } of answers) expect([code, json]).toEqual([200, TEXT]);
-  expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(99);
+  expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(99);
   expect(fake.requests).toHaveLength(1);
   expect(await metric(server.url, 'svc_kept_answers')).toBe(1);
   expect(await metric(server.url, 'svc_kept_answer_bytes')).toBeGreaterThan(100);
@@ -138,7 +99,7 @@ test('a hundred concurrent calls with one key reach the model once, in whichever
 test('another body with the same key gets 422 in every worker', async () => {
   await call(server.url, { key: 'bodies' });
   const others = await Promise.all(
-    Array.from({ length: 20 }, () => call(server.url, { key: 'bodies', body: `${BODY} ` })),
+    Array.from({ length: 20 }, () => call(server.url, { key: 'bodies', body: { ...BODY, times: 3 } })),
   );
   for (const { status: code, json } of others) {
     expect([code, json]).toEqual([422, expect.objectContaining({ error: 'idempotency_conflict' })]);
@@ -148,13 +109,13 @@ test('another body with the same key gets 422 in every worker', async () => {
 
 test('when the first call fails, the next one runs, and the others get its answer', async () => {
   const model = holdAnswers();
-  const first = send(server.url, { key: 'fails' });
+  const first = call(server.url, { key: 'fails' });
   await waitUntil('the call of the model', () => fake.requests.length === 1);
   const others = Array.from({ length: 10 }, () => call(server.url, { key: 'fails' }));
   await inFlight(server.url, 11);
   fake.answer(reply(TEXT));
   model.release(status(400, { error: { message: 'no' } }));
-  expect((await first.answer).status).toBe(502);
+  expect((await first).status).toBe(502);
   const answers = await Promise.all(others);
   for (const { json } of answers) expect(json).toBe(TEXT);
   expect(fake.requests).toHaveLength(2);
@@ -162,17 +123,21 @@ test('when the first call fails, the next one runs, and the others get its answe
 
 test('callers that leave while they wait disturb no one, and one that leaves while its call runs lets the next one run', async () => {
   const model = holdAnswers();
-  const first = send(server.url, { key: 'leaves' });
+  const leaves = (): { readonly answer: Promise<Answered>; readonly caller: AbortController } => {
+    const caller = new AbortController();
+    return { answer: call(server.url, { key: 'leaves', signal: caller.signal }), caller };
+  };
+  const first = leaves();
   await waitUntil('the call of the model', () => fake.requests.length === 1);
-  const waiting = Array.from({ length: 6 }, () => send(server.url, { key: 'leaves' }));
+  const waiting = Array.from({ length: 6 }, leaves);
   await inFlight(server.url, 7);
   const leavers = [...waiting.slice(0, 3), first];
   const left = leavers.map(({ answer }) => answer.catch(() => 'left'));
-  for (const { request } of waiting.slice(0, 3)) request.destroy();
+  for (const { caller } of waiting.slice(0, 3)) caller.abort();
   // Workers see their callers leave in any order, and one that the server still counts as waiting would run next.
   await inFlight(server.url, 4);
   expect(fake.requests).toHaveLength(1);
-  first.request.destroy();
+  first.caller.abort();
   expect(await Promise.all(left)).toEqual(Array(4).fill('left'));
   await waitUntil('the second call of the model', () => fake.requests.length === 2);
   model.release();
@@ -183,7 +148,7 @@ test('callers that leave while they wait disturb no one, and one that leaves whi
 test('a stream replays the value of a call', async () => {
   const { json } = await call(server.url, { key: 'stream' });
   const headers = { 'idempotency-key': 'stream' };
-  const stream = await readStream(`${server.url}/stream/Shout`, JSON.parse(BODY) as unknown, headers);
+  const stream = await readStream(`${server.url}/stream/Shout`, BODY, headers);
   expect(stream.headers.get('idempotency-replayed')).toBe('true');
   expect(stream.messages.map(({ data }) => data)).toEqual([{ partial_result: json }, { final_result: json }]);
   expect(fake.requests).toHaveLength(1);
@@ -220,9 +185,9 @@ const DESCRIBE = { person: ADA, tags: { a: 1, b: 2 } };
 
 /** Calls over a new connection, so that any worker can receive it. */
 async function describe(url: string, body: unknown): Promise<{ readonly cache: unknown; readonly json: unknown }> {
-  const { headers, json, status: code } = await send(url, { path: 'Describe', body: JSON.stringify(body) }).answer;
+  const { headers, json, status: code } = await call(url, { path: 'Describe', body });
   expect(code, JSON.stringify(json)).toBe(200);
-  return { cache: headers['x-svc-cache'], json };
+  return { cache: headers.get('x-svc-cache'), json };
 }
 
 test('equal calls hit the cache in every worker, until the definitions change', async () => {
@@ -244,9 +209,9 @@ test('equal calls hit the cache in every worker, until the definitions change', 
   expect(fake.requests).toHaveLength(1);
   const reordered = { tags: { b: 2, a: 1 }, person: { age: 36, name: 'Ada' } };
   for (let at = 0; at < 12; at += 1) expect((await describe(own.url, reordered)).cache).toBe('hit');
-  const { headers } = await send(own.url, { path: 'Describe', body: JSON.stringify(reordered) }).answer;
-  expect(headers['age']).toMatch(/^\d+$/u);
-  expect(headers['x-svc-client']).toBe('Cached');
+  const { headers } = await call(own.url, { path: 'Describe', body: reordered });
+  expect(headers.get('age')).toMatch(/^\d+$/u);
+  expect(headers.get('x-svc-client')).toBe('Cached');
   expect(fake.requests).toHaveLength(1);
 
   const stream = await readStream(`${own.url}/stream/Describe`, reordered);
@@ -274,7 +239,7 @@ test('equal calls hit the cache in every worker, until the definitions change', 
 
 test('without --cache, the option of a client has no effect', async () => {
   fake.answer(reply(JSON.stringify(ADA)));
-  for (let at = 0; at < 2; at += 1) expect((await describe(server.url, DESCRIBE)).cache).toBeUndefined();
+  for (let at = 0; at < 2; at += 1) expect((await describe(server.url, DESCRIBE)).cache).toBeNull();
   expect(fake.requests).toHaveLength(2);
   for (const { json } of fake.requests) expect(json).not.toHaveProperty('cache');
 });

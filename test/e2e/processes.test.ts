@@ -59,6 +59,8 @@ JSON.parse = (text, ...more) => {
   return parse(text, ...more);
 };`;
 
+const [ONE_TRANSPORT = 'node'] = TRANSPORTS;
+
 /** Streams outlast both. */
 const DRAIN_SOON = ['--drain-delay', '300ms', '--drain-timeout', '300ms'];
 
@@ -85,38 +87,6 @@ const test = baseTest.extend<{ start: Start }>({
     });
     await Promise.all(servers.map((server) => server.stop('SIGKILL')));
   },
-});
-
-// The primary waits nine seconds before it kills a worker that hangs, so these tests run concurrently.
-describe.concurrent.each(TRANSPORTS)('on %s', (transport) => {
-  test('the primary kills and replaces a worker that hangs, the log names the function and the size of its input, and the streams of others continue, until they outlast the drain', async ({
-    start,
-  }) => {
-    const running = await start(transport, DRAIN_SOON, hangingHook());
-    const workers = childrenOf(pidOf(running)).slice(0, 2);
-    // On a busy machine, one worker can accept all connections that wait, but not all of so many rounds.
-    const streams: Response[] = [];
-    for (let round = 0; round < 12; round += 1) {
-      const opened = Array.from({ length: 6 }, () => openStream(`${running.url}/stream/Hang`, { to: 10 }));
-      streams.push(...(await Promise.all(opened)));
-    }
-    const ends = streams.map(async (stream) => (await readMessages(stream)).messages.at(-1)?.data);
-    const settled = Promise.allSettled(ends);
-    const body = { name: 'hang here' };
-    await expect(fetch(`${running.url}/call/Hi`, post(body))).rejects.toThrow('fetch failed');
-    const size = JSON.stringify(body).length;
-    await waitUntil('the log line', () => running.output().includes('the primary kills a worker that hangs'));
-    await waitUntil('the request', () => running.output().includes(`a request of \\"Hi\\" with ${size} bytes`));
-    // Until then, a new connection can reach the socket of the worker that is ending.
-    await waitUntil('the end of the worker', () => running.output().includes('a worker died'));
-    const gone = workers.filter((pid) => !alive(pid));
-    expect(gone).toHaveLength(1);
-    await waitUntil('a replacement', () => complete(running, gone));
-    expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
-    expect(await running.stop('SIGTERM')).toBe(0);
-    const draining = expect.objectContaining({ value: expect.objectContaining({ error: 'draining' }) as unknown });
-    expect(await settled).toContainEqual(draining);
-  });
 });
 
 describe.each(TRANSPORTS)('on %s, a server under load', (transport) => {
@@ -169,7 +139,39 @@ describe.each(TRANSPORTS)('on %s, a server under load', (transport) => {
   });
 });
 
-describe.each(TRANSPORTS)('on %s', (transport) => {
+// Each of these tests has a server of its own, and most of them wait, so they run concurrently.
+
+// The primary waits nine seconds before it kills a worker that hangs. This does not depend on the transport.
+test.concurrent('the primary kills and replaces a worker that hangs, the log names the function and the size of its input, and the streams of others continue, until they outlast the drain', async ({
+  start,
+}) => {
+  const running = await start(ONE_TRANSPORT, DRAIN_SOON, hangingHook());
+  const workers = childrenOf(pidOf(running)).slice(0, 2);
+  // On a busy machine, one worker can accept all connections that wait, but not all of so many rounds.
+  const streams: Response[] = [];
+  for (let round = 0; round < 12; round += 1) {
+    const opened = Array.from({ length: 6 }, () => openStream(`${running.url}/stream/Hang`, { to: 10 }));
+    streams.push(...(await Promise.all(opened)));
+  }
+  const ends = streams.map(async (stream) => (await readMessages(stream)).messages.at(-1)?.data);
+  const settled = Promise.allSettled(ends);
+  const body = { name: 'hang here' };
+  await expect(fetch(`${running.url}/call/Hi`, post(body))).rejects.toThrow('fetch failed');
+  const size = JSON.stringify(body).length;
+  await waitUntil('the log line', () => running.output().includes('the primary kills a worker that hangs'));
+  await waitUntil('the request', () => running.output().includes(`a request of \\"Hi\\" with ${size} bytes`));
+  // Until then, a new connection can reach the socket of the worker that is ending.
+  await waitUntil('the end of the worker', () => running.output().includes('a worker died'));
+  const gone = workers.filter((pid) => !alive(pid));
+  expect(gone).toHaveLength(1);
+  await waitUntil('a replacement', () => complete(running, gone));
+  expect((await fetch(`${running.url}/call/Hi`, post({ name: 'Ada' }))).status).toBe(200);
+  expect(await running.stop('SIGTERM')).toBe(0);
+  const draining = expect.objectContaining({ value: expect.objectContaining({ error: 'draining' }) as unknown });
+  expect(await settled).toContainEqual(draining);
+});
+
+describe.concurrent.each(TRANSPORTS)('on %s', (transport) => {
   test('workers end when the primary is killed; another server can take the port, and ends with exit code 0 right after its start', async ({
     start,
   }) => {
@@ -207,10 +209,10 @@ describe.each(TRANSPORTS)('on %s', (transport) => {
 });
 
 // This does not depend on the transport.
-test('a second signal ends a server with an open stream and a worker that hangs at once, and leaves no worker behind', async ({
+test.concurrent('a second signal ends a server with an open stream and a worker that hangs at once, and leaves no worker behind', async ({
   start,
 }) => {
-  const running = await start(TRANSPORTS[0] ?? 'node');
+  const running = await start(ONE_TRANSPORT);
   const workers = childrenOf(pidOf(running));
   process.kill(workers[0] ?? 0, 'SIGSTOP');
   // The kernel distributes connections over the workers: those of the worker that hangs open no stream.

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
+import { expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
 import type { Behaviour } from '../support/fake-wire.ts';
 import { waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 
 const VALID = reply('{"name": "Ada", "age": 36}', { usage: { prompt_tokens: 40, completion_tokens: 5 } });
@@ -46,30 +46,14 @@ class Person {
 ${person('Read', 'A')}${person('ReadAny', 'List')}${person('ReadSoon', 'Limited')}`,
 };
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  const env = { PROVIDER_URL: `${fake.url}/v1` };
-  server = await startServer({ files: FILES, flags: ['--workers', '1', '--playground', '--log-level', 'info'], env });
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(VALID);
-});
-afterAll(async () => {
-  await server.stop();
-  await fake.close();
+const { fake, server, post, metric, logLine } = await serveModel({
+  files: FILES,
+  flags: ['--workers', '1', '--playground', '--log-level', 'info'],
+  answer: VALID,
 });
 
 function call(name: string, options = {}, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${server.url}/call/${name}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(options),
-    ...(signal === undefined ? {} : { signal }),
-  });
+  return post(`call/${name}`, options, signal && { signal });
 }
 
 function facts(response: Response): Readonly<Record<string, string | null>> {
@@ -80,12 +64,6 @@ function facts(response: Response): Readonly<Record<string, string | null>> {
     input: header('input-tokens'),
     output: header('output-tokens'),
   };
-}
-
-async function metric(series: string): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
-  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
-  return Number(line?.slice(series.length + 1) ?? 0);
 }
 
 test('a call returns the corrected value, and counts the tokens of both attempts', async () => {
@@ -193,7 +171,6 @@ test('no line at level info contains a reply that was sent back', async () => {
   fake.script(reply('{"name": "only in the reply"}'));
   const response = await call('Read');
   expect(response.status).toBe(200);
-  const id = response.headers.get('x-request-id') ?? '';
-  await waitUntil('the line of the call', () => server.output().includes(id));
+  await logLine(response.headers.get('x-request-id') ?? '');
   expect(server.output()).not.toContain('only in the reply');
 });

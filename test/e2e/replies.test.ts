@@ -1,54 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { waitUntil } from '../support/load.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { expect, test } from 'vitest';
+import { reply } from '../support/fake-provider.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 import { RESUME_FILES } from './definitions.ts';
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  server = await startServer({
-    files: RESUME_FILES,
-    flags: ['--workers', '1', '--features', 'beta'],
-    env: { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'k' },
-  });
-});
-
-beforeEach(() => fake.clear());
-
-afterAll(async () => {
-  expect(await server.stop()).toBe(0);
-  await fake.close();
-});
+const served = await serveModel({ files: RESUME_FILES, flags: ['--workers', '1', '--features', 'beta'] });
+const { fake, server, logLine } = served;
 
 function post(route: string, body: unknown, requestId: string, signal?: AbortSignal): Promise<Response> {
-  return fetch(`${server.url}/${route}/ExtractResume`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-request-id': requestId },
-    body: JSON.stringify(body),
-    signal: signal ?? null,
-  });
+  const headers = { 'x-request-id': requestId };
+  return served.post(`${route}/ExtractResume`, body, { headers, ...(signal && { signal }) });
 }
 
-/** The log line of a request. */
-async function logLine(requestId: string): Promise<Record<string, unknown>> {
-  const find = (): string | undefined =>
-    server
-      .output()
-      .split('\n')
-      .find((line) => line.includes(`"${requestId}"`) && line.includes('"request"'));
-  await waitUntil(`the log line of ${requestId}`, () => find() !== undefined);
-  return JSON.parse(find() ?? '') as Record<string, unknown>;
-}
-
-async function replyCount(outcome: string): Promise<number> {
-  const text = await (await fetch(`${server.url}/metrics`)).text();
-  const line = new RegExp(`^svc_replies_total\\{function="ExtractResume",outcome="${outcome}"\\} (\\d+)$`, 'mu');
-  return Number(line.exec(text)?.[1] ?? 0);
+function replyCount(outcome: string): Promise<number> {
+  return served.metric(`svc_replies_total{function="ExtractResume",outcome="${outcome}"}`);
 }
 
 const CLEAN = '{"name": "Ada", "email": null, "seniority": "JUNIOR", "jobs": [], "scores": {}}';

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reply, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
+import { expect, test } from 'vitest';
+import { reply, status } from '../support/fake-provider.ts';
+import { serveModel } from '../support/served-model.ts';
 import { RESUME_FILES, RESUME_REPLY } from './definitions.ts';
 
 const KEY = { 'x-svc-api-key': 'open sesame, please' };
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test', SVC_PASSWORD: KEY['x-svc-api-key'] };
-  server = await startServer({ files: RESUME_FILES, flags: ['--workers', '2', '--log-level', 'off'], env });
-});
-afterAll(async () => {
-  await server.stop();
-  await fake.close();
+const { fake, server, post } = await serveModel({
+  files: RESUME_FILES,
+  flags: ['--workers', '2', '--log-level', 'off'],
+  env: { OPENAI_API_KEY: 'sk-test', SVC_PASSWORD: KEY['x-svc-api-key'] },
 });
 
 interface Status {
@@ -28,8 +21,7 @@ async function statusNow(): Promise<Status> {
 }
 
 async function call(): Promise<number> {
-  const headers = { 'content-type': 'application/json', ...KEY };
-  const answer = await fetch(`${server.url}/call/ExtractResume`, { method: 'POST', headers, body: '{"text":"Ada"}' });
+  const answer = await post('call/ExtractResume', { text: 'Ada' }, { headers: KEY });
   await answer.text();
   return answer.status;
 }

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { chatCompletion, sse, startFakeProvider, status, type FakeProvider } from '../support/fake-provider.ts';
+import { expect, test } from 'vitest';
+import { chatCompletion, sse, status } from '../support/fake-provider.ts';
 import type { RecordedRequest } from '../support/fake-wire.ts';
-import { startServer, type RunningServer } from '../support/running-server.ts';
 import { honouringSchemas, requestedSchema, valueOfSchema } from '../support/schema-reply.ts';
+import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 
 /** No prompt describes the reply: the provider receives the schema. */
@@ -43,29 +43,7 @@ function Numbers() -> int[] {
 `,
 };
 
-let fake: FakeProvider;
-let server: RunningServer;
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-  server = await startServer({ files: FILES, flags: ['--workers', '1'], env: { PROVIDER_URL: fake.url } });
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(honouringSchemas);
-});
-afterAll(async () => {
-  await server.stop();
-  await fake.close();
-});
-
-function post(path: string, body: object = {}): Promise<Response> {
-  return fetch(`${server.url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-}
+const { fake, server, post } = await serveModel({ files: FILES, flags: ['--workers', '1'], answer: honouringSchemas });
 
 interface Person {
   readonly name: string;
@@ -74,7 +52,7 @@ interface Person {
 }
 
 test('a call has the value of a provider that honours the schema, under the real names', async () => {
-  const response = await post('/call/People');
+  const response = await post('call/People', {});
   expect(response.status).toBe(200);
   const people = (await response.json()) as readonly Person[];
   expect(people).toHaveLength(2);
@@ -87,12 +65,12 @@ test('a stream shows no part of the object around the value', async () => {
   expect(code).toBe(200);
   const values = messages.map(({ data }) => Object.values(data as object)[0] as unknown);
   expect(values.every(Array.isArray)).toBe(true);
-  expect(values.at(-1)).toEqual(await (await post('/call/People')).json());
+  expect(values.at(-1)).toEqual(await (await post('call/People', {})).json());
 });
 
 test('the schema and the value follow the types of a request', async () => {
   const options = { type_builder: 'dynamic class Person {\n  city string @alias("home town")\n}' };
-  const response = await post('/call/People', { svc_options: options });
+  const response = await post('call/People', { svc_options: options });
   const [person] = (await response.json()) as readonly object[];
   expect(person).toMatchObject({ name: 'text', city: 'text' });
   expect(fake.requests[0]?.body).toContain('"home town":{"type":"string"}');
@@ -139,7 +117,7 @@ test('a long reply that a thread parses is unwrapped too', async () => {
     const content = [{ type: 'tool_use', id: 't', name: 'Numbers', input: { result: numbers } }];
     return status(200, { type: 'message', content, stop_reason: 'tool_use' })(request, wire);
   });
-  expect(await (await post('/call/Numbers')).text()).toBe(JSON.stringify(numbers));
+  expect(await (await post('call/Numbers', {})).text()).toBe(JSON.stringify(numbers));
 });
 
 test('a refusal is a separate error', async () => {
@@ -147,7 +125,7 @@ test('a refusal is a separate error', async () => {
   const [choice] = completion.choices;
   const message = { ...choice.message, refusal: 'I cannot help with that.' };
   fake.answer(status(200, { ...completion, choices: [{ ...choice, message }] }));
-  const response = await post('/call/People');
+  const response = await post('call/People', {});
   expect(response.status).toBe(500);
   expect(await response.json()).toMatchObject({
     error: 'refusal',

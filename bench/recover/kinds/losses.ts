@@ -1,286 +1,218 @@
+import { group, refusals, refused } from '../group.ts';
 import {
   both,
   core,
-  group,
   has,
-  isBool,
   isComposite,
-  isLabel,
   isLabelShape,
   isList,
   isListOf,
   isListOfObjects,
   isMap,
-  isNumber,
   isObject,
   isScalar,
-  REFUSAL,
   replaced,
   takesText,
-  valueTruth,
-  type Damaged,
   type Draw,
   type Kind,
+  type Way,
 } from '../kind.ts';
 import type { Shape } from '../shape.ts';
+import type { Spot } from '../write-tree.ts';
+import { schemaOf } from './prose.ts';
 
 const isNumberList = isListOf((item) => item.kind === 'int' || item.kind === 'float');
-const isLabelList = isListOf(isLabelShape);
-const anyValue: Kind['fits'] = (subject) =>
-  !takesText(subject) && subject.shape.kind !== 'optional' && (isComposite(subject) || isScalar(subject));
-const isRequired: Kind['fits'] = ({ shape }) => shape.kind !== 'optional';
-/** Null and words for nothing can be an empty list, an empty map, or an object without values. */
-const needsValue: Kind['fits'] = both(
-  anyValue,
+const isRequired: Kind['fits'] = (subject) => subject.shape.kind !== 'optional';
+const anyValue: Kind['fits'] = both(
+  (subject) => !takesText(subject),
   isRequired,
-  (subject) => isScalar(subject) || (isObject(subject) && requiredFields(subject.shape) > 0),
+  (subject) => isComposite(subject) || isScalar(subject),
 );
 const isRecord: Kind['fits'] = both(isObject, isRequired, (subject) => requiredFields(subject.shape) > 0);
+const hasNumber: Kind['fits'] = (subject) => has('int')(subject) || has('float')(subject);
 
 /** Something of the reply has no place in the type: the rest with a reported loss, or a refusal. */
-export const LOSSES = group('losses', {
-  'an element of another class': {
+const LOSSES = group('losses', {
+  'an element that does not fit': {
     fits: isListOfObjects,
-    damage: (draw) => withElement(draw, '{"unrelated": {"deep": true}, "kind": "other"}'),
+    ways: [
+      withElement(() => '{"unrelated": {"deep": true}, "kind": "other"}'),
+      withElement(() => '"see the second page for the others"'),
+      withElement(({ tree, part }) => {
+        const first = tree.kind === 'list' ? tree.items[0] : undefined;
+        return first?.kind === 'object' && first.members.length > 2
+          ? part({ ...first, members: first.members.slice(0, 1) })
+          : undefined;
+      }),
+    ],
   },
-  'a sentence among objects': {
-    fits: isListOfObjects,
-    damage: (draw) => withElement(draw, '"see the second page for the others"'),
-  },
-  'an element without its required fields': {
-    fits: isListOfObjects,
-    damage: (draw) => {
-      if (draw.tree.kind !== 'list') return undefined;
-      const first = draw.tree.items[0];
-      if (first?.kind !== 'object' || first.members.length < 3) return undefined;
-      return withElement(draw, draw.part({ ...first, members: first.members.slice(0, 1) }));
-    },
-  },
-  'a word among numbers': { fits: isNumberList, damage: (draw) => withElement(draw, '"unknown quantity"') },
-  'an unknown label in a list': { fits: isLabelList, damage: (draw) => withElement(draw, '"ASTROLOGY_AND_MAGIC"') },
+  'a word among numbers': { fits: isNumberList, ways: [withElement(() => '"unknown quantity"')] },
+  'an unknown label in a list': { fits: isListOf(isLabelShape), ways: [withElement(() => '"ASTROLOGY_AND_MAGIC"')] },
   'an unusable value in a map': {
-    fits: both(isMap, ({ shape }) => ['int', 'float', 'class'].includes(mapValueKind(shape))),
-    damage: (draw) => withEntry(draw, ': "somewhere in the text"'),
+    fits: both(isMap, ({ shape }) => {
+      const inner = core(shape);
+      return inner.kind === 'map' && ['int', 'float', 'class'].includes(core(inner.value).kind);
+    }),
+    ways: [withEntry],
   },
   'an unusable optional': {
-    fits: (subject) => isComposite(subject) && has('optional')(subject),
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, member }) =>
-          member?.role === 'field' &&
-          tree.kind === 'scalar' &&
-          (tree.role === 'int' || tree.role === 'float') &&
-          !tree.shared,
-      );
-      if (
-        spot === undefined ||
-        spot.member === undefined ||
-        !isOptionalField(draw.shape, spot.member.key) ||
-        spot.depth > 1
-      )
-        return undefined;
-      const reply = draw.replaceSpot(spot, '"as described in the text"');
-      return { reply, truth: { kind: 'rest', value: replaced(draw.value, [spot.member.key], null) } };
-    },
+    fits: both(isComposite, has('optional')),
+    ways: [
+      (draw) => {
+        const spot = draw.spot((given) => isNumberField(given) && fieldShape(draw.shape, given)?.kind === 'optional');
+        if (spot?.member === undefined) return undefined;
+        const truth = { kind: 'rest', value: replaced(draw.value, [spot.member.key], null) } as const;
+        return { reply: draw.replaceSpot(spot, '"as described in the text"'), truth };
+      },
+    ],
   },
-  'no element fits': { fits: isListOfObjects, damage: () => refused('[{"unrelated": 1}, {"unrelated": 2}]') },
-  'no number in a list of numbers': { fits: isNumberList, damage: () => refused('["a few", "some", "many"]') },
+  'no element fits': { fits: isListOfObjects, ways: refusals('[{"unrelated": 1}, {"unrelated": 2}]') },
+  'no number in a list of numbers': { fits: isNumberList, ways: refusals('["a few", "some", "many"]') },
   'a required field is missing': {
     fits: isRecord,
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ member, depth }) => member !== undefined && depth === 1 && isNeeded(draw.shape, member.key),
-      );
-      if (spot === undefined || draw.tree.kind !== 'object' || draw.tree.members.length < 2) return undefined;
-      const members = draw.tree.members.filter((member) => member !== spot.member);
-      return refused(draw.part({ ...draw.tree, members }, { indent: 2 }));
-    },
+    ways: [
+      (draw) => {
+        const spot = draw.spot((given) => isNeeded(draw.shape, given));
+        if (spot === undefined || draw.tree.kind !== 'object' || draw.tree.members.length < 2) return undefined;
+        return refused(draw.write({ indent: 2, omit: ({ member, depth }) => depth === 1 && member === spot.member }));
+      },
+      (draw) => {
+        if (draw.tree.kind !== 'object' || requiredFields(draw.shape) < 3) return undefined;
+        const { members } = draw.tree;
+        const kept = { ...draw.tree, members: members.slice(0, Math.ceil(members.length / 2)) };
+        const isCut = members.slice(kept.members.length).some((member) => isNeeded(draw.shape, { member, depth: 1 }));
+        return isCut ? refused(`${draw.part(kept, { indent: 2 }).replace(/\n\}$/u, '')},\n  "`) : undefined;
+      },
+    ],
   },
-  'a required number is a sentence': {
-    fits: both(isRecord, (subject) => has('int')(subject) || has('float')(subject)),
-    damage: (draw) => withoutNumber(draw, '"not stated in the text"'),
+  'a required number is not one': {
+    fits: both(isRecord, hasNumber),
+    ways: ['"not stated in the text"', 'ERROR', '"#REF!"', '"TBD"', '?'].map((text) => (draw) => {
+      const spot = draw.spot((given) => isNumberField(given) && isNeeded(draw.shape, given));
+      return refused(spot && draw.replaceSpot(spot, text));
+    }),
   },
   'an unknown label in a required field': {
     fits: both(isRecord, has('enum')),
-    damage: (draw) => {
-      const spot = draw.spot(
-        ({ tree, depth, parent }) =>
-          depth === 1 && parent === 'object' && tree.kind === 'text' && tree.role === 'label',
-      );
-      return spot === undefined ? undefined : refused(draw.replaceSpot(spot, '"ASTROLOGY_AND_MAGIC"'));
-    },
+    ways: [
+      (draw) => {
+        const spot = draw.spot(
+          ({ tree, depth, parent }) =>
+            depth === 1 && parent === 'object' && tree.kind === 'text' && tree.role === 'label',
+        );
+        return refused(spot && draw.replaceSpot(spot, '"ASTROLOGY_AND_MAGIC"'));
+      },
+    ],
   },
 });
 
 /** The reply has no value. */
-export const REFUSALS = group('no value', {
-  'the model declines': {
+const REFUSALS = group('no value', {
+  'the model declines or asks back': {
     fits: anyValue,
-    damage: ({ random }) =>
-      refused(
-        random.pick([
-          "I'm sorry, but I can't help with that request.",
-          'I cannot assist with this.',
-          'As an AI language model, I am unable to process this content.',
-        ]),
-      ),
+    ways: refusals(
+      "I'm sorry, but I can't help with that request.",
+      'As an AI language model, I am unable to process this content.',
+      'Could you please provide the text you want me to analyze?',
+      'Which document do you mean? Please send it again.',
+    ),
   },
   'the model found nothing': {
-    fits: both(isList, isRequired),
-    damage: ({ random }) =>
-      refused(
-        random.pick(['I could not find any products.', 'There are no matching entries in the text.', 'No results.']),
-      ),
-  },
-  'the model found nothing, for a map': {
-    fits: isMap,
-    damage: () => refused('The text does not contain any of the requested entries.'),
-  },
-  'the model asks back': {
-    fits: anyValue,
-    damage: ({ random }) =>
-      refused(
-        random.pick([
-          'Could you please provide the text you want me to analyze?',
-          'Which document do you mean? Please send it again.',
-        ]),
-      ),
+    fits: both(isRequired, (subject) => isList(subject) || isMap(subject)),
+    ways: refusals('I could not find any products.', 'There are no matching entries in the text.', 'No results.'),
   },
   'the model promises the answer': {
     fits: both(isComposite, isRequired),
-    damage: () => refused('I will now extract the data and return it as JSON.'),
+    ways: refusals(
+      'I will now extract the data and return it as JSON.',
+      '<think>\nThe user wants JSON. I should look for { and } in the text.\n</think>',
+    ),
   },
-  'empty reply': { fits: both(anyValue, isRequired), damage: ({ random }) => refused(random.pick(['', ' ', '\n\n'])) },
-  'empty fence': { fits: both(anyValue, isRequired), damage: () => refused('```json\n```') },
-  'N/A': {
-    fits: needsValue,
-    damage: ({ random }) => refused(random.pick(['N/A', 'n/a', 'None', 'unknown'])),
+  'an empty reply': { fits: anyValue, ways: refusals('', ' ', '\n\n', '```json\n```') },
+  // Null and words for nothing can be an empty list, an empty map, or an object without values.
+  'a word for nothing': {
+    fits: both(anyValue, (subject) => isScalar(subject) || isRecord(subject)),
+    ways: refusals('N/A', 'n/a', 'None', 'unknown', 'null'),
   },
-  'null for a required value': { fits: needsValue, damage: () => refused('null') },
   'null for an optional': {
     fits: ({ shape }) => shape.kind === 'optional',
-    damage: ({ random }) => ({ reply: random.pick(['null', '```json\nnull\n```', 'None']), truth: valueTruth(null) }),
+    ways: ['null', '```json\nnull\n```', 'None'].map((reply) => () => ({
+      reply,
+      truth: { kind: 'value', value: null },
+    })),
   },
-  'empty list': {
+  'an empty list': {
     fits: both(isList, isRequired),
-    damage: ({ random }) => ({
-      reply: random.pick(['[]', '```json\n[]\n```', 'Here is the list:\n\n[]']),
-      truth: valueTruth([]),
-    }),
+    ways: [
+      '[]',
+      '```json\n[]\n```',
+      'Here is the list:\n\n[]',
+      '[]\n\nThe text does not contain any matching entries.',
+    ].map((reply) => () => ({ reply, truth: { kind: 'value', value: [] } })),
   },
-  'empty list with a reason': {
-    fits: both(isList, isRequired),
-    damage: () => ({ reply: '[]\n\nThe text does not contain any matching entries.', truth: valueTruth([]) }),
-  },
-  'an error in the place of a number': {
-    fits: both(isRecord, (subject) => has('int')(subject) || has('float')(subject)),
-    damage: (draw) => withoutNumber(draw, draw.random.pick(['ERROR', '"#REF!"', '"TBD"', '?'])),
-  },
-  'empty object for a class': { fits: isRecord, damage: () => refused('{}') },
-  'an error object': {
+  'another object': {
     fits: isRecord,
-    damage: () => refused('{"error": "The text does not contain this information."}'),
-  },
-  'only a thought': {
-    fits: both(isComposite, isRequired),
-    damage: () => refused('<think>\nThe user wants JSON. I should look for { and } in the text.\n</think>'),
-  },
-  'cut in the middle': {
-    fits: both(isRecord, (subject) => requiredFields(subject.shape) > 2),
-    damage: (draw) => {
-      if (draw.tree.kind !== 'object') return undefined;
-      const { members } = draw.tree;
-      const kept = { ...draw.tree, members: members.slice(0, Math.ceil(members.length / 2)) };
-      const hasMissing = members.slice(kept.members.length).some(({ key }) => isNeeded(draw.shape, key));
-      return hasMissing ? refused(`${draw.part(kept, { indent: 2 }).replace(/\n\}$/u, '')},\n  "`) : undefined;
-    },
-  },
-  'only the schema': {
-    fits: isRecord,
-    damage: (draw) => {
-      if (draw.tree.kind !== 'object') return undefined;
-      const properties = Object.fromEntries(draw.tree.members.map(({ key }) => [key, { type: 'string' }]));
-      return refused(JSON.stringify({ type: 'object', properties, required: Object.keys(properties) }, undefined, 2));
-    },
+    ways: [
+      ...refusals('{}', '{"error": "The text does not contain this information."}'),
+      (draw) => (draw.tree.kind === 'object' ? refused(schemaOf(draw)) : undefined),
+    ],
   },
   'code instead of the value': {
-    fits: both(
-      anyValue,
-      isRequired,
-      (subject) => isComposite(subject) || isBool(subject) || isLabel(subject) || isNumber(subject),
-    ),
-    damage: () => refused('```python\nimport json\n\ndef extract(text):\n    return json.loads(text)\n```'),
+    fits: anyValue,
+    ways: refusals('```python\nimport json\n\ndef extract(text):\n    return json.loads(text)\n```'),
   },
 });
 
-function refused(reply: string): Damaged {
-  return { reply, truth: REFUSAL };
-}
+export const WITHOUT_VALUE: readonly Kind[] = [...LOSSES, ...REFUSALS];
 
 /** Puts an element that does not fit at some place of the list. */
-function withElement(draw: Draw, text: string): Damaged {
-  if (draw.tree.kind !== 'list') return undefined;
-  const items = draw.tree.items.map((item) => draw.part(item));
-  const at = draw.random.int(0, items.length);
-  return {
-    reply: `[\n  ${[...items.slice(0, at), text, ...items.slice(at)].join(',\n  ')}\n]`,
-    truth: { kind: 'rest', value: draw.value },
+function withElement(textOf: (draw: Draw) => string | undefined): Way {
+  return (draw) => {
+    const text = textOf(draw);
+    if (draw.tree.kind !== 'list' || text === undefined) return undefined;
+    const items = draw.tree.items.map((item) => draw.part(item));
+    const all = items.toSpliced(draw.random.int(0, items.length), 0, text);
+    return { reply: `[\n  ${all.join(',\n  ')}\n]`, truth: { kind: 'rest', value: draw.value } };
   };
 }
 
-function withEntry(draw: Draw, text: string): Damaged {
+function withEntry(draw: Draw): ReturnType<Way> {
   const shape = core(draw.shape);
   if (draw.tree.kind !== 'object' || shape.kind !== 'map') return undefined;
-  const used = new Set(draw.tree.members.map(({ key }) => key));
   const keys = core(shape.key);
   const names = keys.kind === 'enum' ? keys.values.map(({ name }) => name) : ['appendix'];
-  const free = names.find((name) => !used.has(name));
+  const used = draw.tree.members.map(({ key }) => key);
+  const free = names.find((name) => !used.includes(name));
   if (free === undefined) return undefined;
-  const body = draw.write({}).slice(1, -1);
-  return { reply: `{${body}, ${JSON.stringify(free)}${text}}`, truth: { kind: 'rest', value: draw.value } };
-}
-
-function mapValueKind(shape: Shape): Shape['kind'] | '' {
-  const inner = core(shape);
-  return inner.kind === 'map' ? core(inner.value).kind : '';
+  const reply = `{${draw.write({}).slice(1, -1)}, ${JSON.stringify(free)}: "somewhere in the text"}`;
+  return { reply, truth: { kind: 'rest', value: draw.value } };
 }
 
 /** The number of fields that a reply must have. */
 function requiredFields(shape: Shape): number {
   const inner = core(shape);
   if (inner.kind === 'union') return Math.min(...inner.members.map(requiredFields));
-  if (inner.kind !== 'class') return 0;
-  return inner.fields().filter((field) => !isOptional(field.shape)).length;
+  return inner.kind === 'class' ? inner.fields().filter((field) => !isOptional(field.shape)).length : 0;
 }
 
 function isOptional(shape: Shape): boolean {
   return shape.kind === 'optional' || shape.kind === 'list' || shape.kind === 'map';
 }
 
-function fieldShape(shape: Shape, key: string): Shape | undefined {
+/** The type of a field of the root. */
+function fieldShape(shape: Shape, { member, depth }: Pick<Spot, 'member' | 'depth'>): Shape | undefined {
   const inner = core(shape);
-  return inner.kind === 'class' ? inner.fields().find(({ name, alias }) => (alias ?? name) === key)?.shape : undefined;
+  if (inner.kind !== 'class' || depth !== 1) return undefined;
+  return inner.fields().find(({ name, alias }) => (alias ?? name) === member?.key)?.shape;
 }
 
-function isNeeded(shape: Shape, key: string): boolean {
-  const field = fieldShape(shape, key);
+function isNeeded(shape: Shape, spot: Pick<Spot, 'member' | 'depth'>): boolean {
+  const field = fieldShape(shape, spot);
   return field !== undefined && !isOptional(field);
 }
 
-function isOptionalField(shape: Shape, key: string): boolean {
-  return fieldShape(shape, key)?.kind === 'optional';
-}
-
-/** The value with a text in the place of a required number. */
-function withoutNumber(draw: Draw, text: string): Damaged {
-  const spot = draw.spot(
-    ({ tree, depth, member }) =>
-      depth === 1 &&
-      member?.role === 'field' &&
-      tree.kind === 'scalar' &&
-      (tree.role === 'int' || tree.role === 'float') &&
-      !tree.shared,
+function isNumberField({ tree, member }: Spot): boolean {
+  return (
+    member?.role === 'field' && tree.kind === 'scalar' && (tree.role === 'int' || tree.role === 'float') && !tree.shared
   );
-  if (spot?.member === undefined || !isNeeded(draw.shape, spot.member.key)) return undefined;
-  return refused(draw.replaceSpot(spot, text));
 }

@@ -75,11 +75,12 @@ test.each(SHAPES)('%s cost steps in proportion to their number, and the refusal 
   const [once, twice] = [body(2_500), body(5_000)];
   refusal(name, body(10));
   const steps = countSteps(() => refusal(name, once));
-  const more = countSteps(() => refusal(name, twice));
+  let refused = { details: 0, bytes: 0 };
+  const more = countSteps(() => (refused = refusal(name, twice)));
   expect(more).toBeLessThan(Math.max(2.2 * steps, steps + 1000));
   // The suggestions for misspelled values compare millions of pairs of characters, however many values there are.
   expect(more).toBeLessThan(80_000_000);
-  const { details, bytes } = refusal(name, twice);
+  const { details, bytes } = refused;
   expect(details).toBeLessThanOrEqual(101);
   expect(bytes).toBeLessThan(100_000);
 });

@@ -94,7 +94,7 @@ test('valid JSON of a type is its own value, minified or pretty', () => {
       const outcome = parserFor(returns).parse(JSON.stringify(value, undefined, indentation));
       expect(outcome.ok && outcome.value.value).toEqual(asJson(value));
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -165,7 +165,7 @@ test('a stream ends in the outcome of the whole reply, wherever it is cut', () =
       }
       expect(stream.finish()).toEqual(parser.parse(reply));
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 
@@ -181,7 +181,7 @@ test('partials never take anything back, and no two in a row are equal', () => {
         expect(stepBack(JSON.parse(previous), JSON.parse(partial), '')).toBeUndefined();
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -191,7 +191,7 @@ test('the last partial of valid JSON is its value', () => {
       const partials = partialsOf(parserFor(returns), cut(JSON.stringify(value, undefined, layout), lengths));
       expect(JSON.parse(partials.at(-1) ?? 'null')).toEqual(asJson(value));
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 
@@ -221,7 +221,7 @@ test('the parser throws for no text', () => {
       if (outcome.ok) expect(JSON.parse(outcome.value.json)).toEqual(outcome.value.value);
       else expect(outcome.failure.details.length).toBeGreaterThan(0);
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   );
 });
 

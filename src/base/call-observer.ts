@@ -86,6 +86,7 @@ export interface ObservedParse {
   readonly flags: readonly { readonly flag: string }[];
   readonly dropped: number;
   readonly defaulted: number;
+  readonly truncated?: number | undefined;
 }
 
 /** Learns from the attempts at each client which clients strategies pass over for a while. Knows clients by their names. */

@@ -1,3 +1,4 @@
+import type { Losses } from '../schema/explanation.ts';
 import { tenths } from '../base/amounts.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
@@ -36,7 +37,7 @@ export interface RequestEntry {
   /** The repairs of the reply, each with its path in the value. */
   readonly flags?: ReadonlyArray<{ readonly flag: string; readonly path: string }> | undefined;
   /** The counts of what the value lacks. */
-  readonly losses?: { readonly dropped: number; readonly defaulted: number } | undefined;
+  readonly losses?: Losses | undefined;
   /** Number of partial results that were sent. */
   readonly partials?: number | undefined;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined;
@@ -275,7 +276,7 @@ function tagTexts(tags: RequestEntry['tags'], show: Show, logContent: Config['lo
 
 /** Returns undefined if the value lacks nothing. */
 function lossesOf(losses: RequestEntry['losses']): RequestEntry['losses'] {
-  return losses === undefined || losses.dropped + losses.defaulted === 0 ? undefined : losses;
+  return losses === undefined || losses.dropped + losses.defaulted + (losses.truncated ?? 0) === 0 ? undefined : losses;
 }
 
 function errorFields(error: RequestEntry['error'], show: Show, logContent: Config['logContent']): LogFields {

@@ -6,6 +6,8 @@ export interface Losses {
   readonly dropped: number;
   /** Values of the reply that became null, except for nulls, empty values and words such as `n/a`. */
   readonly defaulted: number;
+  /** 1 if the provider cut the reply off before the end of the value; absent for any other. */
+  readonly truncated?: number;
 }
 
 export interface ParseFlag {

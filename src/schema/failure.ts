@@ -1,3 +1,4 @@
+import type { Losses } from './explanation.ts';
 import type { Violation } from './violation.ts';
 
 /**
@@ -47,7 +48,7 @@ export interface ValidationFailure {
   readonly rawOutput: string;
   readonly details: readonly Violation[];
   /** The counts of what the value of a refused reply lacks; absent if the reply does not match the type. */
-  readonly losses?: { readonly dropped: number; readonly defaulted: number };
+  readonly losses?: Losses;
   /** How svc read the reply, if the caller asks for it. */
   readonly explanation?: object;
   /** Absent if there was only one. */

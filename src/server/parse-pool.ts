@@ -105,12 +105,13 @@ export class ParsePool {
   }
 
   async #parseNow(job: ParseJob): Promise<Result<ParsedReply, Failure>> {
-    const { explain = false, extension, functionName, text, wrapped } = job.reply;
+    const { explain = false, extension, functionName, isCut = false, text, wrapped } = job.reply;
     try {
       if (this.#closed) return err(DRAINING);
       const pool = (this.#pool ??= this.#create());
       job.reply.observer?.taken();
-      const task = { programPath: this.#options.programPath, functionName, text, wrapped, extension, explain };
+      const { programPath } = this.#options;
+      const task = { programPath, functionName, text, wrapped, extension, explain, isCut };
       const result = await pool.run(task, { signal: job.signal });
       if (!result.ok && result.isTooMuchWork) this.counts.steps += 1;
       return outcomeOf(result, text);

@@ -20,6 +20,8 @@ export interface ParseTask {
   readonly extension?: SentExtension | undefined;
   /** True if the output includes an explanation. */
   readonly explain: boolean;
+  /** The provider cut the reply off. */
+  readonly isCut: boolean;
 }
 
 /** The output of a thread, as JSON text: copying an object between threads costs many times as much. */
@@ -48,7 +50,7 @@ const extendedReplies = new LRUCache<string, FunctionReplies>(KEPT_EXTENSIONS);
 export function runParseTask(task: ParseTask): ParseTaskResult {
   const parser = repliesOf(task).parserFor(task.wrapped);
   const { exceeded } = StepBudget;
-  const outcome = parseText(parser, task.text, task.explain).parse();
+  const outcome = parseText(parser, task).parse();
   if (!outcome.ok) return { ...outcome, isTooMuchWork: StepBudget.exceeded > exceeded };
   const { json, flags, losses, explanation } = outcome.value;
   return { ok: true, json, flags, losses, ...(explanation === undefined ? {} : { explanation }) };

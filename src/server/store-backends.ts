@@ -6,7 +6,13 @@ import { StoreAnswers } from '../policy/store/store-answers.ts';
 import { StoreCoolDowns } from '../policy/shared-cool-downs.ts';
 import { StoreLedger } from '../policy/store/store-ledger.ts';
 import { StoreTurns } from '../policy/turns.ts';
-import { Store, type StoreFailure, type StoreHealth, type StoreState, type StoreOperation } from '../policy/store/store.ts';
+import {
+  Store,
+  type StoreFailure,
+  type StoreHealth,
+  type StoreState,
+  type StoreOperation,
+} from '../policy/store/store.ts';
 import { type Backends, memoryBackends } from './shared-state.ts';
 import type { MetricData } from './protocol.ts';
 import { HistogramTable, metric, NumberTable } from './metrics/metric-tables.ts';

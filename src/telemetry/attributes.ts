@@ -48,6 +48,7 @@ export const OWN = {
   lossy: 'svc.parse.lossy',
   dropped: 'svc.parse.dropped',
   defaulted: 'svc.parse.defaulted',
+  truncated: 'svc.parse.truncated',
   thread: 'svc.parse.thread',
   arguments: 'svc.arguments',
 } as const;

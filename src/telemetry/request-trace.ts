@@ -228,16 +228,17 @@ class ParseTrace implements ParseObserver {
     this.#thread?.event(THREAD_TAKEN, this.#clock.now());
   }
 
-  ended({ error, flags, dropped, defaulted }: ObservedParse): void {
+  ended({ error, flags, dropped, defaulted, truncated = 0 }: ObservedParse): void {
     const now = this.#clock.now();
     const span = this.#span;
     this.#thread?.end(now);
     span.set(OWN.thread, this.#thread !== undefined);
     span.set(OWN.repaired, flags.length > 0);
-    span.set(OWN.lossy, dropped + defaulted > 0);
+    span.set(OWN.lossy, dropped + defaulted + truncated > 0);
     if (flags.length > 0) span.set(OWN.flags, [...new Set(flags.map(({ flag }) => flag))]);
     if (dropped > 0) span.set(OWN.dropped, dropped);
     if (defaulted > 0) span.set(OWN.defaulted, defaulted);
+    if (truncated > 0) span.set(OWN.truncated, truncated);
     if (error !== undefined) span.fail(error);
     span.end(now);
   }

@@ -179,7 +179,7 @@ class ProgramRuntime implements FunctionRuntime {
     const wrapped = replies.canBeWrapped;
     const deadlineAt = performance.now() + deadlineMs;
     const reply = { functionName, text, wrapped, explain, extension, cancellation, deadlineAt };
-    const here = parseText(replies.parserFor(wrapped), text, explain);
+    const here = parseText(replies.parserFor(wrapped), { text, explain });
     const outcome = await parseReply(reply, this.#prepare.options, here);
     return refuseLosses(outcome, onLoss, text);
   }

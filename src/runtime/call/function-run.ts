@@ -206,7 +206,7 @@ export class FunctionRun {
       if (rejected !== undefined) return err(finalFailure(rejected));
       const unanswered = unansweredFailure(client, reply.value);
       if (unanswered !== undefined) return err(unanswered);
-      const parsed = await this.#parse(reply.value, { deadlineAt, wrapped });
+      const parsed = await this.#parse(client, reply.value, { deadlineAt, wrapped });
       return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, prompt));
     } finally {
       this.#answered?.release();
@@ -276,7 +276,8 @@ export class FunctionRun {
   }
 
   async #parse(
-    { text }: ModelReply,
+    client: ModelClient,
+    { ending, finishReason, text }: ModelReply,
     { deadlineAt, wrapped }: { readonly deadlineAt: number; readonly wrapped: boolean },
   ): Promise<Result<ParsedReply, AttemptFailure>> {
     const { types, call, context, reader } = this.#parts;
@@ -284,11 +285,17 @@ export class FunctionRun {
     const { extension } = types;
     const { cancellation } = context;
     const observer = context.observer?.parsing();
-    const whole = { functionName, text, wrapped, extension, cancellation, deadlineAt, observer };
+    const isCut = ending === 'cut';
+    const whole = { functionName, text, wrapped, extension, cancellation, deadlineAt, observer, isCut };
     const outcome = await reader.finish(whole);
-    const parsed = refuseLosses(outcome, call.onLoss, text);
+    const isTruncated = outcome.ok && outcome.value.losses.truncated !== undefined;
+    const onLoss = isTruncated && client.onTruncation === 'refuse' ? 'refuse' : call.onLoss;
+    const parsed = refuseLosses(outcome, onLoss, text);
     observer?.ended(observedParse(parsed));
-    return parsed.ok ? parsed : err(finalFailure(parsed.failure));
+    if (parsed.ok) return parsed;
+    const { failure } = parsed;
+    const cut = isCut && !isTruncated ? `. The provider cut the reply off ("${finishReason}")` : '';
+    return err(finalFailure({ ...failure, message: failure.message + cut }));
   }
 
   /** Adds all attempts to the failure, and a list of them to its message if there was more than one. */

@@ -13,7 +13,7 @@ export interface Warning {
   readonly path: string;
   /** The reason. */
   readonly message: string;
-  /** `dropped`: a list member or map entry. `defaulted`: a value that became null. */
+  /** `dropped`: a list member or map entry. `defaulted`: a value that became null. `truncated`: the end of the reply. */
   readonly kind: keyof Losses;
 }
 
@@ -27,13 +27,17 @@ export interface Warnings {
   readonly more: number;
 }
 
-export function isLossy({ dropped, defaulted }: Losses): boolean {
-  return dropped + defaulted > 0;
+export function isLossy(losses: Losses): boolean {
+  return countOf(losses) > 0;
+}
+
+function countOf({ dropped, defaulted, truncated = 0 }: Losses): number {
+  return dropped + defaulted + truncated;
 }
 
 /** Returns the counts that are not zero, such as `dropped=2, defaulted=1`. */
-export function lossesText({ dropped, defaulted }: Losses): string {
-  const counts = { dropped, defaulted };
+export function lossesText({ dropped, defaulted, truncated = 0 }: Losses): string {
+  const counts = { dropped, defaulted, truncated };
   return Object.entries(counts)
     .flatMap(([kind, count]) => (count === 0 ? [] : [`${kind}=${count}`]))
     .join(', ');
@@ -41,16 +45,20 @@ export function lossesText({ dropped, defaulted }: Losses): string {
 
 export function warningsOf({ flags, losses }: ParsedReply): Warnings {
   const list: Warning[] = [];
-  let more = losses.dropped + losses.defaulted;
+  let more = countOf(losses);
   for (const { path, detail = '', losses: lost } of flags) {
     if (lost === undefined || list.length === MAX_WARNINGS) continue;
-    list.push({ path, message: detail, kind: lost.dropped > 0 ? 'dropped' : 'defaulted' });
-    more -= lost.dropped + lost.defaulted;
+    list.push({ path, message: detail, kind: kindOf(lost) });
+    more -= countOf(lost);
   }
   return { list, more };
 }
 
-const VERBS = { dropped: 'was dropped', defaulted: 'became null' };
+function kindOf({ dropped, truncated }: Losses): keyof Losses {
+  return truncated === undefined ? (dropped > 0 ? 'dropped' : 'defaulted') : 'truncated';
+}
+
+const VERBS = { dropped: 'was dropped', defaulted: 'became null', truncated: 'is not whole' };
 
 /** Returns what the value of a refused reply lacks. */
 export function lossDetails({ list, more }: Warnings): readonly Violation[] {

@@ -44,8 +44,11 @@ function withReply(outcome: ParseOutcome, text: string): ReplyOutcome {
 }
 
 /** The ways to parse a text in this thread, with an explanation of the outcome if `explain` is true. */
-export function parseText(parser: ReplyParser, text: string, explain = false): ParseHere {
-  if (!explain) return { parse: () => parser.parse(text), parseShort: () => parser.parseShort(text) };
+export function parseText(
+  parser: ReplyParser,
+  { text, isCut, explain = false }: Pick<WholeReply, 'text' | 'isCut' | 'explain'>,
+): ParseHere {
+  if (!explain) return { parse: () => parser.parse(text, isCut), parseShort: () => parser.parseShort(text, isCut) };
   return {
     parse: () => withExplanation(parser.parse(text), parser.explain(text)),
     parseShort: () => {

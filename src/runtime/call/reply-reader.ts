@@ -35,7 +35,7 @@ export class WholeReader implements ReplyReader {
   reasoning(): void {}
 
   finish(reply: WholeReply): ReplyOutcome | Promise<ReplyOutcome> {
-    return parseReply(reply, this.#options, parseText(this.#replies.parserFor(reply.wrapped), reply.text));
+    return parseReply(reply, this.#options, parseText(this.#replies.parserFor(reply.wrapped), reply));
   }
 }
 
@@ -86,8 +86,9 @@ export class StreamReader implements ReplyReader {
     const stream = this.#stream;
     this.#stream = undefined;
     const parser = this.#replies.parserFor(reply.wrapped);
-    if (stream === undefined) return parseReply(reply, this.#options, parseText(parser, reply.text));
-    const here = { parse: () => stream.finish(), parseShort: () => stream.finishShort() };
+    if (stream === undefined) return parseReply(reply, this.#options, parseText(parser, reply));
+    const { isCut } = reply;
+    const here = { parse: () => stream.finish(isCut), parseShort: () => stream.finishShort(isCut) };
     return parseReply(reply, this.#options, here, stream.toRead);
   }
 

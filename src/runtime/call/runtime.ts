@@ -227,6 +227,8 @@ export interface WholeReply {
   readonly extension?: SentExtension | undefined;
   /** True if the outcome includes an explanation. */
   readonly explain?: boolean;
+  /** The provider cut the reply off. */
+  readonly isCut?: boolean;
   readonly cancellation: Cancellation;
   /** On the clock of `performance.now()`, in milliseconds. */
   readonly deadlineAt: number;

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../base/json.ts';
-import type { COMMON_OPTIONS, TokenPrices } from '../../schema/providers/common-options.ts';
+import type { COMMON_OPTIONS, OnTruncation, TokenPrices } from '../../schema/providers/common-options.ts';
 import type { OptionPath, OptionValues, OptionViolation } from '../../schema/providers/option-shapes.ts';
 import type { MediaUrls } from '../../schema/providers/provider-description.ts';
 import type { StructuredForm } from '../../schema/providers/structured-output.ts';
@@ -25,6 +25,7 @@ export interface ClientOptions {
   readonly roleMetadata: CommonValues['allowed_role_metadata'];
   readonly supportsStreaming: boolean;
   readonly finishReasons: FinishReasonRule;
+  readonly onTruncation: OnTruncation;
   readonly responseType: CommonValues['client_response_type'];
   readonly mediaUrls: MediaUrls;
   /** The form in which requests carry the schema of the reply; undefined if they carry none. */
@@ -62,6 +63,7 @@ export function toClientOptions(
     roleMetadata: values.allowed_role_metadata,
     supportsStreaming: values.supports_streaming,
     finishReasons: finishReasonRule(values),
+    onTruncation: values.on_truncation,
     responseType: values.client_response_type,
     mediaUrls: definedMembers(values.media_url_handler),
     structured,

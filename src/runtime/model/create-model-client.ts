@@ -318,6 +318,7 @@ function clientOf(client: LocatedClient, credentials: Credentials): ModelClient 
     model: options.model,
     prompt: promptClient(client),
     finishReasons: options.finishReasons,
+    onTruncation: options.onTruncation,
     structured: options.structured,
     coolDownMs: options.coolDownMs,
     prices: options.prices ?? pricesOf(services.prices, provider, options.model),

@@ -47,13 +47,15 @@ interface HttpClientParts extends Omit<ModelClient, 'ask' | 'origin'> {
 
 /** A client of any provider that is asked by an HTTP POST. */
 export function httpModelClient(parts: HttpClientParts): ModelClient {
-  const { name, provider, model, prompt, finishReasons, structured, prices, coolDownMs, destination } = parts;
+  const { name, provider, model, prompt, finishReasons, onTruncation } = parts;
+  const { structured, prices, coolDownMs, destination } = parts;
   return {
     name,
     provider,
     model,
     prompt,
     finishReasons,
+    onTruncation,
     structured,
     prices,
     coolDownMs,

@@ -7,6 +7,7 @@ import type { StructuredForm } from '../../schema/providers/structured-output.ts
 import type { StructuredOutput } from '../../schema/structured-output.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { FinishReasonRule } from './client-options.ts';
+import type { OnTruncation } from '../../schema/providers/common-options.ts';
 import type { ModelReply } from './wire/reply-format.ts';
 
 /** One model behind one set of credentials. Strategies (fallback, round-robin) are plans over such clients. */
@@ -18,6 +19,8 @@ export interface ModelClient {
   /** The client as templates see it, and the roles it accepts. */
   readonly prompt: PromptClient;
   readonly finishReasons: FinishReasonRule;
+  /** Absent: a reply that the provider cut off is a value with a reported loss. */
+  readonly onTruncation?: OnTruncation | undefined;
   /** The form in which requests carry the schema of the reply; undefined if they carry none. */
   readonly structured?: StructuredForm | undefined;
   /** Undefined if the definition states none. */

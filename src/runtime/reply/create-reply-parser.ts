@@ -30,9 +30,9 @@ export function createReplyParser(
 ): ReplyParser {
   const type = describeReplyType(returns, definitions, compilePlan(returns, definitions, compileCondition));
   return {
-    parse: (text) => parseOutcome(coerceReply(text, type)),
-    parseShort: (text) => {
-      const outcome = coerceShortReply(text, type);
+    parse: (text, isCut) => parseOutcome(coerceReply(text, type, { isCut })),
+    parseShort: (text, isCut) => {
+      const outcome = coerceShortReply(text, type, { isCut });
       return outcome && parseOutcome(outcome);
     },
     openStream: () => new GrowingReply(type),

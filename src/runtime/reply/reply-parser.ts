@@ -5,13 +5,16 @@ import type { Violation } from '../../schema/violation.ts';
 
 /** Turns the text of a model into a value of one type. It is created once per function and worker. */
 export interface ReplyParser {
-  /** Parses a whole reply. Never throws, whatever the text; takes time in proportion to its length. */
-  parse(text: string): ParseOutcome;
+  /**
+   * Parses a whole reply. Never throws, whatever the text; takes time in proportion to its length. `isCut`: the provider states that
+   * it cut the reply off.
+   */
+  parse(text: string, isCut?: boolean): ParseOutcome;
   /**
    * Parses a reply in an event loop that serves other calls. Returns undefined, after a short time, for a reply that takes
    * longer: `parse` it on a thread.
    */
-  parseShort(text: string): ParseOutcome | undefined;
+  parseShort(text: string, isCut?: boolean): ParseOutcome | undefined;
   /** Begins a reply that arrives in deltas. The outcome of `finish()` equals that of `parse()` for all deltas joined. */
   openStream(): ReplyStream;
   /** Explains the outcome of `parse(text)`. Takes longer than `parse`. */
@@ -33,9 +36,9 @@ export interface ReplyStream {
    */
   readonly toRead: number;
   /** Returns the final outcome, by the rules for whole replies. Call it once, after the last delta. */
-  finish(): ParseOutcome;
+  finish(isCut?: boolean): ParseOutcome;
   /** As `finish`; undefined for a reply that takes longer, like `parseShort`. */
-  finishShort(): ParseOutcome | undefined;
+  finishShort(isCut?: boolean): ParseOutcome | undefined;
 }
 
 export type ParseOutcome = Result<ParsedReply, ParseFailure>;

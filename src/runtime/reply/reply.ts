@@ -18,7 +18,8 @@ import {
   type CoercionOutcome,
   type Flag,
 } from './coerce/outcome.ts';
-import { StepBudget } from './coerce/step-budget.ts';
+import { StepBudget, type Reading } from './coerce/step-budget.ts';
+import type { Losses } from '../../schema/explanation.ts';
 import { FastPath } from './coerce/fast-path.ts';
 import { JsonReply, type ParseFailure, type ParseOutcome } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
@@ -61,7 +62,8 @@ const HAS_WORD = /[\p{L}\p{N}]/u;
 function readAnswer(text: string, type: ReplyType): ReplyReading {
   const plain = readCandidates(text, type);
   if (plain.gaveUp || type.takesText || plain.all.some(isClean)) return readingOf(plain, text, type, false);
-  const others = [...readUnframed(text, type), ...readLines(text, type, plain.answerFrom)].filter(isMeant);
+  const lines = StepBudget.reading.isCut ? withoutLastWord(text) : text;
+  const others = [...readUnframed(text, type), ...readLines(lines, type, plain.answerFrom)].filter(isMeant);
   return readingOf({ ...plain, all: [...plain.all, ...others] }, text, type, false);
 }
 
@@ -145,12 +147,18 @@ function placeFlag({ kind, node, from }: ReplyCandidate): string | undefined {
 
 // --- with a limited budget ---------------------------------------------------------------------------------------------
 
-/**
- * Coerces a whole reply. The fast path takes most replies. `fastPath`: the fast path that has already read the reply, if any.
- */
-export function coerceReply(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
+/** What is known of a reply besides its text. */
+interface Known {
+  /** The fast path that has already read it. */
+  readonly fastPath?: FastPath | undefined;
+  /** The provider states that it cut the reply off. */
+  readonly isCut?: boolean | undefined;
+}
+
+/** Coerces a whole reply. The fast path takes most replies. */
+export function coerceReply(text: string, type: ReplyType, known: Known = {}): CoercionOutcome {
   const budget = new StepBudget(text.length);
-  return budget.run(() => explained(coerceText(text, type, fastPath))) ?? tooMuchWork(text, type);
+  return budget.run((reading) => explained(coerceText(text, type, known, reading))) ?? tooMuchWork(text, type);
 }
 
 /**
@@ -160,10 +168,10 @@ export function coerceReply(text: string, type: ReplyType, fastPath?: FastPath):
 export const SHORT_TEXT = 32_768;
 
 /** Coerces a whole reply in a short time; undefined if that takes longer. */
-export function coerceShortReply(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome | undefined {
-  return new StepBudget(text.length).run(() => {
-    if (text.length <= SHORT_TEXT || type.asString !== 'no') return explained(coerceText(text, type, fastPath));
-    return coerceOnFastPath(text, type, fastPath);
+export function coerceShortReply(text: string, type: ReplyType, known: Known = {}): CoercionOutcome | undefined {
+  return new StepBudget(text.length).run((reading) => {
+    if (text.length <= SHORT_TEXT || type.asString !== 'no') return explained(coerceText(text, type, known, reading));
+    return coerceOnFastPath(text, type, known.fastPath);
   }, 'short');
 }
 
@@ -180,9 +188,43 @@ export function tooMuchWork(text: string, { plan }: ReplyType): CoercionError {
   );
 }
 
-function coerceText(text: string, type: ReplyType, fastPath?: FastPath): CoercionOutcome {
-  if (type.asString !== 'no') return coerceString(text, type);
-  return coerceOnFastPath(text, type, fastPath) ?? readReply(text, type).outcome;
+function coerceText(
+  text: string,
+  type: ReplyType,
+  { fastPath, isCut = false }: Known,
+  reading: Reading,
+): CoercionOutcome {
+  if (type.asString !== 'no') return isCut ? truncated(coerceString(text, type)) : coerceString(text, type);
+  const exact = coerceOnFastPath(text, type, fastPath);
+  if (exact !== undefined) return exact;
+  if (!isCut) return readReply(text, type).outcome;
+  reading.isCut = true;
+  const { choice, outcome } = readReply(type.hasComposite || type.takesText ? text : withoutLastWord(text), type);
+  return isWhole(choice) ? outcome : truncated(outcome);
+}
+
+// --- replies that the provider cut off ----------------------------------------------------------------------------------
+
+/** True if the value ends before the end of the text, and no text that is missing can be a part of it. */
+function isWhole({ best }: Choice): boolean {
+  if (best === undefined) return true;
+  const { kind, node } = best.candidate;
+  const isAlone = !best.value.flags.some(({ flag, path }) => flag === 'single-to-list' && path === '');
+  return node.complete && !node.isScalar && kind !== 'several' && kind !== 'lines' && isAlone;
+}
+
+/** Reports that the value is not whole. */
+function truncated(outcome: CoercionOutcome): CoercionOutcome {
+  if (!outcome.ok) return outcome;
+  const flag: Flag = { flag: 'truncated', path: '', detail: 'the provider cut the reply off', losses: TRUNCATED };
+  return outcome.with({ flags: [flag, ...outcome.flags], losses: { ...outcome.losses, truncated: 1 } });
+}
+
+const TRUNCATED: Losses = { dropped: 0, defaulted: 0, truncated: 1 };
+
+/** The text without a number or word at its very end, which can be unfinished. */
+function withoutLastWord(text: string): string {
+  return text.replace(/[\p{L}\p{N}.,_+-]+$/u, '');
 }
 
 function coerceOnFastPath(text: string, type: ReplyType, given?: FastPath): CoercionOutcome | undefined {

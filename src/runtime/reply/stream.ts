@@ -87,14 +87,14 @@ export class GrowingReply implements ReplyStream {
     return this.#fastPath?.gaveUp === false ? unread : this.#text.joined.length + unread;
   }
 
-  finish(): ParseOutcome {
+  finish(isCut = false): ParseOutcome {
     const fastPath = this.#finishedFastPath('long');
-    return parseOutcome(coerceReply(this.#whole, this.#type, fastPath));
+    return parseOutcome(coerceReply(this.#whole, this.#type, { fastPath, isCut }));
   }
 
-  finishShort(): ParseOutcome | undefined {
+  finishShort(isCut = false): ParseOutcome | undefined {
     const fastPath = this.#finishedFastPath('short');
-    const outcome = coerceShortReply(this.#whole, this.#type, fastPath);
+    const outcome = coerceShortReply(this.#whole, this.#type, { fastPath, isCut });
     return outcome && parseOutcome(outcome);
   }
 

@@ -51,14 +51,14 @@ class WrappedParser implements ReplyParser {
     this.#wrapper = wrapper;
   }
 
-  parse(text: string): ParseOutcome {
-    if (!this.#isWrapped(text)) return this.#plain.parse(text);
-    return this.#wrapper.outcome(this.#wrapped.parse(text));
+  parse(text: string, isCut?: boolean): ParseOutcome {
+    if (!this.#isWrapped(text)) return this.#plain.parse(text, isCut);
+    return this.#wrapper.outcome(this.#wrapped.parse(text, isCut));
   }
 
-  parseShort(text: string): ParseOutcome | undefined {
-    if (!this.#isWrapped(text)) return this.#plain.parseShort(text);
-    const outcome = this.#wrapped.parseShort(text);
+  parseShort(text: string, isCut?: boolean): ParseOutcome | undefined {
+    if (!this.#isWrapped(text)) return this.#plain.parseShort(text, isCut);
+    const outcome = this.#wrapped.parseShort(text, isCut);
     return outcome && this.#wrapper.outcome(outcome);
   }
 
@@ -143,13 +143,13 @@ class WrappedStream implements ReplyStream {
     return this.#stream?.toRead ?? this.#head.length;
   }
 
-  finish(): ParseOutcome {
-    const outcome = this.#opened.finish();
+  finish(isCut?: boolean): ParseOutcome {
+    const outcome = this.#opened.finish(isCut);
     return this.#isWrapped ? this.#parts.wrapper.outcome(outcome) : outcome;
   }
 
-  finishShort(): ParseOutcome | undefined {
-    const outcome = this.#opened.finishShort();
+  finishShort(isCut?: boolean): ParseOutcome | undefined {
+    const outcome = this.#opened.finishShort(isCut);
     return outcome && this.#isWrapped ? this.#parts.wrapper.outcome(outcome) : outcome;
   }
 

@@ -100,6 +100,11 @@ export const CACHE_OPTION = {
   text: 'a map with `ttl`, the time for which svc returns an answer again, such as `10m`: the [cache](#cache)',
 } as const satisfies OptionDescription;
 
+/** What happens to a reply that the provider cut off. */
+export const ON_TRUNCATION = ['report', 'refuse'] as const;
+
+export type OnTruncation = (typeof ON_TRUNCATION)[number];
+
 /** The options that every provider reached over HTTP has, besides `model`. */
 export const COMMON_OPTIONS = {
   api_key: { shape: TEXT, secret: true, text: 'the key; `env.X` reads an environment variable' },
@@ -144,6 +149,11 @@ export const COMMON_OPTIONS = {
   finish_reason_deny_list: {
     shape: TEXTS,
     text: 'a reply that ends for one of these reasons is a `finish_reason_error`; cannot be combined with the allow list',
+  },
+  on_truncation: {
+    shape: { kind: 'one-of', words: ON_TRUNCATION },
+    default: 'report',
+    text: 'a reply that the provider [cut off](#finish-reasons-and-token-counts): `report` returns the value with the loss `truncated`, `refuse` fails',
   },
   media_url_handler: {
     shape: {

@@ -263,9 +263,10 @@ export class ProcessMetrics {
       this.#replies.add(1, name, parsed);
       this.#parse.observe(report.parseMs / 1000, name);
     }
-    const { dropped, defaulted } = report.losses;
+    const { dropped, defaulted, truncated = 0 } = report.losses;
     if (dropped > 0) this.#losses.add(dropped, name, 'dropped');
     if (defaulted > 0) this.#losses.add(defaulted, name, 'defaulted');
+    if (truncated > 0) this.#losses.add(truncated, name, 'truncated');
   }
 
   /** The names of keys come from the key file, so their number is limited. */

@@ -156,8 +156,8 @@ function warningSchema(): JsonObject {
     path: described(TEXT, 'The place in the value; empty for the whole value.'),
     message: described(TEXT, 'The reason.'),
     kind: described(
-      choice(['dropped', 'defaulted']),
-      '`dropped`: a list member or map entry. `defaulted`: a value that became null.',
+      choice(['dropped', 'defaulted', 'truncated']),
+      '`dropped`: a list member or map entry. `defaulted`: a value that became null. `truncated`: the provider cut the reply off.',
     ),
   };
   return described(objectSchema(properties), 'A part of the reply that the value lacks.');
@@ -207,7 +207,7 @@ function metaSchema(): JsonObject {
 
 function explanationSchema(): JsonObject {
   const violation = objectSchema({ path: TEXT, message: TEXT });
-  const counts = objectSchema({ dropped: { type: 'integer' }, defaulted: { type: 'integer' } });
+  const counts = objectSchema({ dropped: TOKENS, defaulted: TOKENS, truncated: TOKENS }, ['dropped', 'defaulted']);
   const flag = objectSchema({ flag: TEXT, path: TEXT, detail: TEXT, losses: counts }, ['flag', 'path']);
   const candidate = {
     place: described(

@@ -71,6 +71,7 @@ export class ClassFields {
       const key = node.keys[at] ?? '';
       reading.spend(this.#exact.has(key) ? 1 : FOLDS.length + key.length / FOLDED_PER_STEP);
       const field = this.of(key);
+      if (field?.plan.isUnfinished(item, reading) === true) continue;
       const other = field === undefined ? undefined : values.keyOf(field);
       if (field === undefined) values.unknown.push(at);
       else if (other === undefined || this.isCloser(key, other)) values.put(field, key, item);

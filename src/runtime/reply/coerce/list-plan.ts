@@ -87,7 +87,8 @@ export class ListPlan extends Plan {
     let kind: CoercedValue['kind'] = 'value';
     for (let index = 0; index < items.length; index += 1) {
       const item = items[index];
-      if (item === undefined || (!strict && this.#addEach(writer, item, index, reading))) continue;
+      if (item === undefined || element.isUnfinished(item, reading)) continue;
+      if (!strict && this.#addEach(writer, item, index, reading)) continue;
       const outcome = element.coerce(item, reading, strict);
       if (outcome.ok) {
         addItem(writer, outcome, index);
@@ -98,7 +99,7 @@ export class ListPlan extends Plan {
         if (errors.length < MAX_ERRORS) errors.push(memberError(`[${index}]`, outcome));
       }
     }
-    if (writer.isEmpty && items.length > 0) return emptiedError(node, errors);
+    if (writer.isEmpty && errors.length > 0) return emptiedError(node, errors);
     const list = writer.finish('[', ']');
     return kind === 'display' && items.length === 1 ? list.with({ kind }) : list;
   }

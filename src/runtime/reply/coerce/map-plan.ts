@@ -115,12 +115,13 @@ export class MapPlan extends Plan {
     const errors: CoercionError[] = [];
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
+      if (this.value.isUnfinished(item, reading)) continue;
       if (strict && this.exactKey(key) === undefined) return INEXACT;
       const outcome = this.#coerceEntry(entries, key, item, reading, strict);
       if (strict && !outcome.ok) return INEXACT;
       if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
     }
-    return writer.isEmpty && node.items.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
+    return writer.isEmpty && errors.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
   }
 
   #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {

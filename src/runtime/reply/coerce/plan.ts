@@ -74,12 +74,18 @@ export abstract class Plan {
    */
   coerce(node: ReplyNode, reading: Reading = StepBudget.reading, strict = false): CoercionOutcome {
     if (strict && !node.isScalar && !this.startsWith(node.kind)) return INEXACT;
+    if (this.isUnfinished(node, reading)) return UNFINISHED;
     reading.enter();
     const wraps = reading.wrapsAround(node);
     const isKept = wraps > 0 || ((this.isShared || !strict) && !node.isShallow);
     const outcome = isKept ? this.#kept(node, reading, wraps, strict) : this.coerceOnce(node, reading, strict);
     reading.leave();
     return outcome;
+  }
+
+  /** True for a number, a word or a label at the very end of a reply that was cut off: as a member, it is missing. */
+  isUnfinished(node: ReplyNode, reading: Reading): boolean {
+    return reading.isCut && !node.complete && node.isScalar && !(node.quoted && this.takesText);
   }
 
   #kept(node: ReplyNode, reading: Reading, wraps: number, strict: boolean): CoercionOutcome {
@@ -152,6 +158,8 @@ export abstract class Plan {
 
 /** The steps that a stored result takes: it occupies about 200 bytes until the reply has been coerced. */
 const STEPS_TO_STORE = 6;
+
+const UNFINISHED = coercionError('the reply was cut off inside the value');
 
 /** The error of a value that matches only with concessions, if at all. */
 export const INEXACT = coercionError('the value does not match exactly');

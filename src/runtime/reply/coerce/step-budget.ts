@@ -40,6 +40,8 @@ class OutOfSteps extends Error {}
 
 /** The state of one reading of a reply: the steps that are left, and the place of the coercion. */
 export class Reading {
+  /** The provider cut the reply off: a number, a word or a label at its very end is unfinished. */
+  isCut = false;
   #left: number;
   #nested = 0;
   /** The value that is put into lists and objects, and their number. */

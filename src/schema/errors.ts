@@ -205,7 +205,7 @@ const TABLE = {
     meaning: 'The model refused to answer, as its provider states. `raw_output` contains the words of the model.',
     fields: ['client', 'finish_reason', 'raw_output'],
     example: {
-      message: 'The client "Fast" has a model that refused to answer: No.',
+      message: 'The model of the client "Fast" refused to answer: No.',
       client: 'Fast',
       raw_output: 'No.',
     },

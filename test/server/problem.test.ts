@@ -25,6 +25,8 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
   },
   finish_reason_error: { code: 'finish_reason_error', message, client: 'C', finishReason: 'length' },
   refusal: { code: 'refusal', message, client: 'C', rawOutput: 'x' },
+  content_filtered: { code: 'content_filtered', message, client: 'C', rawOutput: '', finishReason: 'SAFETY' },
+  no_answer: { code: 'no_answer', message, client: 'C', rawOutput: '', finishReason: 'tool_calls' },
   prompt_error: { code: 'prompt_error', message },
   client_error: { code: 'client_error', message, client: 'C', upstreamStatus: 500, attempts },
   timeout: { code: 'timeout', message, timer: 'total', afterMs: 1, attempts },

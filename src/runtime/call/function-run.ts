@@ -361,7 +361,7 @@ function unansweredFailure({ name }: ModelClient, reply: ModelReply): AttemptFai
   const fail = (code: UnansweredCode, problem: string, retry: AttemptFailure['retry'] = 'never'): AttemptFailure => ({
     failure: {
       code,
-      message: `The client "${name}" ${problem}`,
+      message: `The ${code === 'refusal' ? 'model of the client' : 'client'} "${name}" ${problem}`,
       client: name,
       rawOutput: text === '' ? (refusal ?? '') : text,
       ...(finishReason === undefined ? {} : { finishReason }),
@@ -371,7 +371,7 @@ function unansweredFailure({ name }: ModelClient, reply: ModelReply): AttemptFai
   const word = finishReason === undefined ? '' : ` ("${finishReason}")`;
   if (ending === 'refused' || refusal !== undefined) {
     const said = refusal === undefined || refusal === '' ? '' : `: ${shortened(refusal)}`;
-    return fail('refusal', `has a model that refused to answer${said}`);
+    return fail('refusal', `refused to answer${said}`);
   }
   if (blocked !== undefined)
     return fail('content_filtered', `withheld the reply: the prompt was blocked ("${blocked}")`);

@@ -146,9 +146,15 @@ test.each([
   expect(requests()).toBe('Top1');
 });
 
-test.each(['length', 'content_filter'])('a reply that ended for the reason "%s" is not sent back', async (reason) => {
-  fake.script(reply('{"m": 1}', { finishReason: reason }));
-  expect(valueOf(await callFunction(program(ONCE), 'F', {}))).toBe('validation_failure');
+test('a reply that the provider cut off before it fits is sent back', async () => {
+  fake.script(reply('{"m": 1', { finishReason: 'length' }));
+  expect(valueOf(await callFunction(program(ONCE), 'F', {}))).toEqual({ n: 1, list: null });
+  expect(requests()).toBe('Top1 Top3');
+});
+
+test('a reply that the provider withholds is not sent back', async () => {
+  fake.script(reply('{"m": 1}', { finishReason: 'content_filter' }));
+  expect(valueOf(await callFunction(program(ONCE), 'F', {}))).toBe('content_filtered');
   expect(requests()).toBe('Top1');
 });
 

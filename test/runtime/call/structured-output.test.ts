@@ -186,6 +186,7 @@ test('a refusal is a separate failure in a call and in a stream, and leads to th
       message: 'The model of the client "Strict" refused to answer: I cannot help with that.',
       client: 'Strict',
       rawOutput: 'I cannot help with that.',
+      finishReason: 'stop',
     },
   });
   fake.answer(sse([chatEvent({ refusal: 'I cannot ' }), chatEvent({ refusal: 'help.' }), chatEvent({}, 'stop')]));
@@ -200,11 +201,11 @@ test('a refusal in the middle of a tool call is not a value, in a call and in a 
     code: 'refusal',
     message: 'The model of the client "Claude" refused to answer',
     client: 'Claude',
-    rawOutput: '',
+    finishReason: 'refusal',
   };
   const input = { result: [1, 2] };
   fake.answer(status(200, { content: [{ type: 'tool_use', input }], stop_reason: 'refusal' }));
-  expect((await callFunction(runtime, 'ByTool', {})).result).toEqual({ ok: false, failure: refusal });
+  expect((await callFunction(runtime, 'ByTool', {})).result).toMatchObject({ ok: false, failure: refusal });
   const partial = JSON.stringify(input).slice(0, -2);
   const events = [
     { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', input: {} } },
@@ -214,16 +215,16 @@ test('a refusal in the middle of a tool call is not a value, in a call and in a 
   ];
   fake.answer(sse(events.map((event) => `data: ${JSON.stringify(event)}\n\n`)));
   const { outcome } = await streamFunction(runtime, 'ByTool', {});
-  expect(outcome.result).toEqual({ ok: false, failure: refusal });
+  expect(outcome.result).toMatchObject({ ok: false, failure: refusal });
 });
 
-test('a refusal without a schema is an empty reply, as before', async () => {
+test('a refusal without a schema is a failure too', async () => {
   const completion = chatCompletion(null) as { readonly choices: readonly [{ readonly message: object }] };
   const [choice] = completion.choices;
   const message = { ...choice.message, refusal: 'I cannot help with that.' };
   fake.answer(status(200, { ...completion, choices: [{ ...choice, message }] }));
-  expect(valueOf(await callFunction(program('off'), 'People', {}))).toBe('validation_failure');
-  expect(valueOf(await callFunction(program(), 'Text', {}))).toBe('');
+  expect(valueOf(await callFunction(program('off'), 'People', {}))).toBe('refusal');
+  expect(valueOf(await callFunction(program(), 'Text', {}))).toBe('refusal');
 });
 
 test('a re-ask shows the model its own reply, and the paths of the value', async () => {

@@ -104,6 +104,7 @@ function failing(): never {
 
 /** A format that throws for the reply. */
 const FAILING: ReplyFormat = {
+  facts: openAiChatFormat.facts,
   readReply: failing,
   reasoningIn: failing,
   readEvent: failing,

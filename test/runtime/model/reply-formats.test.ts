@@ -133,7 +133,7 @@ test('google-ai: the name of a model cannot change the folder in the path', asyn
   const { result } = await asked('google-ai', { api_key: 'k', model: '../x' }, { streamed: true });
   expect(result).toEqual({
     ok: true,
-    value: { text: 'Hello', finishReason: 'MAX_TOKENS', inputTokens: 4, outputTokens: 0 },
+    value: { text: 'Hello', finishReason: 'MAX_TOKENS', ending: 'cut', inputTokens: 4, outputTokens: 0 },
   });
   expect(fake.requests[0]?.path).toBe('/base/models/_/x:streamGenerateContent?alt=sse');
 });

@@ -271,7 +271,7 @@ function plannedFor(returns: string): ReplyType {
 function tolerant(reply: string, type: ReplyType): CoercionOutcome {
   const lost = new FastPath(type);
   lost.push('{}{}');
-  return coerceReply(reply, type, lost);
+  return coerceReply(reply, type, { fastPath: lost });
 }
 
 /** The fast path knows no frames around JSON: it reads the same value, and flags its place instead of the frame. */

@@ -52,7 +52,7 @@ export function parsingWays(types: Iterable<string>, definitions: string): Parsi
       deadlineAt: performance.now() + 60_000,
     };
     const parser = createReplyParser(fn.returns, index, compileCondition);
-    return parseReply(reply, options, parseText(parser, text));
+    return parseReply(reply, options, parseText(parser, reply));
   };
   const close = async (): Promise<void> => {
     await pool.close();

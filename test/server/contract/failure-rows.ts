@@ -45,6 +45,32 @@ export const FAILURE_ROWS: readonly Row[] = [
     answer: { error: 'refusal', client: 'Fast', raw_output: 'I cannot.' },
   },
   {
+    title: 'a reply that a filter withheld',
+    ...GREET,
+    arrange: failing({
+      code: 'content_filtered',
+      message: 'no',
+      client: 'Fast',
+      rawOutput: '',
+      finishReason: 'SAFETY',
+    }),
+    status: 500,
+    answer: { error: 'content_filtered', client: 'Fast', finish_reason: 'SAFETY', raw_output: '' },
+  },
+  {
+    title: 'a reply without an answer',
+    ...GREET,
+    arrange: failing({
+      code: 'no_answer',
+      message: 'no',
+      client: 'Fast',
+      rawOutput: '',
+      finishReason: 'tool_calls',
+    }),
+    status: 500,
+    answer: { error: 'no_answer', client: 'Fast', finish_reason: 'tool_calls', raw_output: '' },
+  },
+  {
     title: 'a prompt that fails',
     ...GREET,
     arrange: failing({ code: 'prompt_error', message: 'bad' }),

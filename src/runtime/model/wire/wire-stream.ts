@@ -181,8 +181,8 @@ class ToolReply {
   }
 
   /** The input of the first call in an event; undefined if there is none. */
-  inputOf({ toolInput, part = -1 }: EventReading): string | undefined {
-    return part === this.#part ? toolInput : undefined;
+  inputOf({ toolInput, part = this.#part }: EventReading): string | undefined {
+    return this.#part !== undefined && part === this.#part ? toolInput : undefined;
   }
 
   #text(delta: string): string {

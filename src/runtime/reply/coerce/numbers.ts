@@ -110,15 +110,9 @@ export class FloatPlan extends NumberPlan {
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
-const SMALL_E = 101;
-
 /** True for a number without a point and an exponent. */
 function isInteger(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at) | 32;
-    if (code === 46 || code === SMALL_E) return false;
-  }
-  return true;
+  return !/[.eE]/u.test(text);
 }
 
 function integerText(text: string): string {

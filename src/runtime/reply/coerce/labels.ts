@@ -112,72 +112,92 @@ export class LabelMatcher {
 
 // --- labels inside a text --------------------------------------------------------------------------------------------
 
-/** Marks between two words of a label, and the places where letters change to capitals or digits. */
-const BETWEEN_WORDS = /[\s_\-./\\'’]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/u;
-const GAP = String.raw`[\s_\-./\\'’]{0,3}`;
-/** Signs at the end that belong to a label, as in `C#` and `A-`. */
-const TAIL = /[+#*-]+$/u;
-
-/** The boundaries of a word. In `-5` and `1.5`, the digit is a part of another number; `C#` and `A+` are other names. */
-const BEFORE_WORD = String.raw`(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)`;
-const BEFORE_DIGIT = String.raw`(?<![\p{L}\p{N}_\-−]|\p{N}[.,])`;
-const AFTER_WORD = String.raw`(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L})`;
-const NO_SIGN = '(?![+#])';
 /** The scripts that have no spaces between words. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]`;
+/** Words, split where letters change to capitals or digits; one character of a script without spaces. */
+const WORD = new RegExp(
+  String.raw`${UNSPACED}|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{M}]+|[\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{N}+`,
+  'gu',
+);
+/** The marks that can be between two words of a label, and those that belong to the end of one: `C#`, `A-`. */
+const GAP = /^[\s_\-./\\'’]{0,3}$/u;
+const TAIL = /[+#*-]+$/u;
+/** The boundaries of a label. In `-5` and `1.5`, the digit is a part of another number. */
+const BEGINS = new RegExp(
+  String.raw`(?=${UNSPACED})|(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)(?!\p{N}(?<=(?:[-−]|\p{N}[.,])\p{N}))`,
+  'uy',
+);
+const ENDS = new RegExp(String.raw`(?<=${UNSPACED})|(?![\p{L}\p{N}_]|-[\p{L}\p{N}]|['’](?!s\b)\p{L})`, 'uy');
 
-/** The labels that are compared with a place of a text in one step. */
-const LABELS_PER_STEP = 64;
+function holdsAt(boundary: RegExp, text: string, at: number): boolean {
+  boundary.lastIndex = at;
+  return boundary.test(text);
+}
 
-/** The labels as whole words in a text. The longest label at a place counts: `Not guilty` is not `guilty`. */
+/** The labels as whole words in a text. */
 class LabelWords {
-  readonly #labels: readonly Label[];
-  readonly #pattern: RegExp;
-  /** The labels by their spelling in a text. */
-  readonly #bySpelling = new Map<string, Label[]>();
+  /** The labels by their words, with a space after each; each beginning of these words has an entry as well. */
+  readonly #byWords = new Map<string, Label[]>();
 
   constructor(labels: readonly Label[]) {
-    // `-1` and `+` are found only as a whole.
-    this.#labels = labels.filter(({ text }) => /^[^-+].*$/su.test(text.trim()) && /[\p{L}\p{N}]/u.test(text));
-    for (const label of this.#labels) {
-      const spelling = spellingOf(label.text);
-      this.#bySpelling.set(spelling, [...(this.#bySpelling.get(spelling) ?? []), label]);
+    for (const label of labels) {
+      const text = foldAccents(label.text.trim());
+      if (/^[-+]/u.test(text)) continue; // `-1` and `+` are found only as a whole.
+      let words = '';
+      for (const [word] of text.matchAll(WORD)) {
+        words += `${foldCase(word)} `;
+        if (!this.#byWords.has(words)) this.#byWords.set(words, []);
+      }
+      this.#byWords.get(words)?.push(label);
     }
-    const longestFirst = this.#labels.toSorted((a, b) => b.text.length - a.text.length);
-    this.#pattern = new RegExp(longestFirst.map(({ text }) => patternOf(text)).join('|'), 'giu');
   }
 
-  /** `text`: without accents. */
+  /** The longest label at a place counts: `Not guilty` is not `guilty`. */
   find(text: string, reading: Reading): readonly Hit[] {
-    if (this.#labels.length === 0) return [];
-    reading.spend(text.length * (1 + this.#labels.length / LABELS_PER_STEP));
-    return [...text.matchAll(this.#pattern)].flatMap((match) => {
-      const hit = { from: match.index, to: match.index + match[0].length };
-      const labels = this.#bySpelling.get(spellingOf(match[0])) ?? [];
-      return labels.flatMap(({ text: label, json }) =>
-        isAnswerWord(text, { ...hit, json }, label.trim()) ? { ...hit, json } : [],
-      );
-    });
+    reading.spend(text.length);
+    const words = [...text.matchAll(WORD)];
+    const hits: Hit[] = [];
+    for (let at = 0; at < words.length;) {
+      const found = this.#longestAt(text, words, at, reading);
+      hits.push(...found.hits);
+      at = found.next;
+    }
+    return hits;
+  }
+
+  #longestAt(text: string, words: readonly RegExpExecArray[], start: number, reading: Reading): LabelsAt {
+    let found: LabelsAt = { hits: [], next: start + 1 };
+    const from = words[start]?.index ?? 0;
+    if (!holdsAt(BEGINS, text, from)) return found;
+    let to = from;
+    let joined = '';
+    for (let at = start; at < words.length; at += 1) {
+      const [word = ''] = words[at] ?? [];
+      const index = words[at]?.index ?? 0;
+      joined += `${foldCase(word)} `;
+      const labels = this.#byWords.get(joined);
+      if (labels === undefined || (at > start && !GAP.test(text.slice(to, index)))) break;
+      reading.spend(1);
+      to = index + word.length;
+      const hits = labels.flatMap((label) => hitOf(text, from, to, label));
+      if (hits.length > 0) found = { hits, next: at + 1 };
+    }
+    return found;
   }
 }
 
-/** Returns the words of a label without the marks between them. */
-function spellingOf(label: string): string {
-  return foldCase(label.trim()).split(BETWEEN_WORDS).join('') + (TAIL.exec(label.trim())?.[0] ?? '');
+interface LabelsAt {
+  readonly hits: readonly Hit[];
+  /** The index of the word after them. */
+  readonly next: number;
 }
 
-function patternOf(label: string): string {
-  const text = foldAccents(label.trim());
-  const tail = TAIL.exec(text)?.[0] ?? '';
-  const words = text.slice(0, text.length - tail.length).split(BETWEEN_WORDS);
-  const before = /^\p{N}/u.test(text) ? BEFORE_DIGIT : BEFORE_WORD;
-  const after = tail === '' ? AFTER_WORD + NO_SIGN : AFTER_WORD;
-  const pattern = words.map(escaped).join(GAP) + escaped(tail);
-  return `${UNSPACED.test(text.charAt(0)) ? '' : before}${pattern}${UNSPACED.test(text.slice(-1)) ? '' : after}`;
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
+/** Returns the label whose words end at `to`, if the signs of its end follow: `C#` and `A+` are other names than `C` and `A`. */
+function hitOf(text: string, from: number, to: number, { text: label, json }: Label): readonly Hit[] {
+  const tail = TAIL.exec(label.trim())?.[0] ?? '';
+  const hit = { from, to: to + tail.length, json };
+  const isNamed = tail === '' ? !/[+#]/u.test(text.charAt(to)) : text.startsWith(tail, to);
+  return isNamed && holdsAt(ENDS, text, hit.to) && isAnswerWord(text, hit, label.trim()) ? [hit] : [];
 }
 
 /** False for a common word in the middle of a sentence, such as `no` in `no doubt`. */

@@ -116,24 +116,22 @@ export class MapPlan extends Plan {
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
       if (this.value.isUnfinished(item, reading)) continue;
-      if (strict && this.exactKey(key) === undefined) return INEXACT;
-      const outcome = this.#coerceEntry(entries, key, item, reading, strict);
-      if (strict && !outcome.ok) return INEXACT;
-      if (!outcome.ok && errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
+      const match = this.#matchKey(key);
+      const outcome = match.kind === 'match' ? this.value.coerce(item, reading, strict) : unknownKey(key);
+      if (match.kind === 'match' && outcome.ok && !(strict && match.weight > 0)) {
+        writer.cost.guessed += match.weight;
+        for (const flag of match.flags) writer.flag(flag, key);
+        addEntry(entries, { key, json: match.json, value: outcome });
+      } else if (strict || outcome.ok) return INEXACT;
+      else {
+        writer.lose(DROPPED, 'dropped-item', key, outcome);
+        if (errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
+      }
     }
     return writer.isEmpty && errors.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
   }
 
-  #coerceEntry(entries: Entries, key: string, item: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
-    const match = this.#matchKey(key);
-    const outcome = match.kind === 'match' ? this.value.coerce(item, reading, strict) : unknownKey(key);
-    if (match.kind === 'match' && outcome.ok) {
-      entries.writer.cost.guessed += match.weight;
-      for (const flag of match.flags) entries.writer.flag(flag, key);
-      addEntry(entries, { key, json: match.json, value: outcome });
-    } else if (!outcome.ok) entries.writer.lose(DROPPED, 'dropped-item', key, outcome);
-    return outcome;
-  }
+  // --- wrappers --------------------------------------------------------------------------------------------------------
 
   #read(node: ReplyNode, reading: Reading): CoercedValue | undefined {
     const isValue = node.kind === 'object' && !isSchema(node);

@@ -110,6 +110,7 @@ export class FloatPlan extends NumberPlan {
 
 // --- writing ---------------------------------------------------------------------------------------------------------
 
+const ZERO = 48;
 const SMALL_E = 101;
 
 /** True for a number without a point and an exponent. */
@@ -143,7 +144,17 @@ function isLong(digits: string): boolean {
 }
 
 function floatText(text: string): string {
-  return isInteger(text) ? integerText(text) : JSON.stringify(Number(text));
+  if (isInteger(text)) return integerText(text);
+  return isShortest(text) ? text : JSON.stringify(Number(text));
+}
+
+/** True for most decimals that JSON.stringify writes in the same way, which this test finds out at little cost. */
+function isShortest(text: string): boolean {
+  if (text.length > 16 || text.endsWith('0')) return false;
+  const start = text.startsWith('-') ? 1 : 0;
+  if (text.charCodeAt(start) === ZERO && text.charCodeAt(start + 2) === ZERO) return false;
+  for (let at = start; at < text.length; at += 1) if ((text.charCodeAt(at) | 32) === SMALL_E) return false;
+  return true;
 }
 
 // --- numbers in strings ------------------------------------------------------------------------------------------------

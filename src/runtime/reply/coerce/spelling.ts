@@ -95,14 +95,12 @@ export function foldCase(text: string): string {
   return foldAccents(text.toLowerCase());
 }
 
-/** Also removes the separators of words: `finalAnswer`, `Final Answer` and `final-answer` become `finalanswer`. */
-function foldSeparators(text: string): string {
-  return foldCase(text).replace(/[\s_\-‐‑–\u200b]+/gu, '');
-}
-
-/** Also removes the marks around a key or label. */
+/**
+ * Also removes the separators of words and the marks around a key or label: `finalAnswer`, `Final Answer` and
+ * `**final-answer**` become `finalanswer`.
+ */
 export function foldWords(text: string): string {
-  return foldSeparators(withoutDecoration(text));
+  return foldCase(withoutDecoration(text)).replace(/[\s_\-‐‑–\u200b]+/gu, '');
 }
 
 /** Also removes punctuation, except signs that are part of a name: `C#` and `A+` do not change. */

@@ -15,7 +15,6 @@ export class UnionPlan extends Plan {
   override readonly longestLabel: number;
   readonly #members: readonly Plan[];
   readonly #nullable: boolean;
-  readonly #choiceKey = {};
   /** The checks of one member decide between it and the others. */
   override readonly isWrapped: boolean;
   override readonly takesText: boolean;
@@ -168,26 +167,13 @@ export class UnionPlan extends Plan {
 
   protected override partial(node: ReplyNode, reading: Reading): PartialValue {
     if (node.isScalar) return node.complete ? super.partial(node, reading) : this.#openScalar(node, reading);
-    const member = this.#mostSuitable(node, reading);
+    const member = this.#suitable(node, reading);
     if (member === undefined) return super.partial(node, reading);
     if (member.mayBreakAssert() && !(node.complete && member.coerce(node, reading).ok)) return PartialValue.withheld;
     return member.show(node, reading);
   }
 
-  /** Returns the member that suits a list or object best. For an object, that changes only with its own members. */
-  #mostSuitable(node: ReplyNode, reading: Reading): Plan | undefined {
-    if (node.kind === 'list') return this.#suitable(node, reading);
-    const length = node.items.length;
-    const isOpen = node.items[length - 1]?.complete === false;
-    const choice = node.cached(this.#choiceKey, () => new MemberChoice());
-    if (choice.length !== length || choice.isOpen !== isOpen) {
-      choice.member = this.#suitable(node, reading);
-      choice.length = length;
-      choice.isOpen = isOpen;
-    }
-    return choice.member;
-  }
-
+  /** Returns the member that suits a list or object best. */
   #suitable(node: ReplyNode, reading: Reading): Plan | undefined {
     let best: Plan | undefined;
     let score = Infinity;
@@ -218,13 +204,6 @@ export class UnionPlan extends Plan {
 }
 
 const NULL = new CoercedValue('null');
-
-/** The member that suits an object best, as long as it has these members. */
-class MemberChoice {
-  member: Plan | undefined = undefined;
-  length = -1;
-  isOpen = false;
-}
 
 /** True for a spelling of null, or YAML's `~`, without quotes in an object or a list. */
 function isBareNull(node: ReplyNode): boolean {

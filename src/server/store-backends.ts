@@ -15,7 +15,7 @@ import {
 } from '../policy/store/store.ts';
 import { type Backends, memoryBackends } from './shared-state.ts';
 import type { MetricData } from './protocol.ts';
-import { HistogramTable, metric, NumberTable } from './metrics/metric-tables.ts';
+import { HistogramTable, NumberTable, series } from './metrics/metric-tables.ts';
 
 interface StoreParts {
   readonly config: Config;
@@ -92,8 +92,8 @@ export class StoreMetrics {
       this.#operations.data(),
       this.#failures.data(),
       this.#seconds.data(),
-      metric('gauge', 'svc_store_state', 'Whether the store is in this state', states),
-      metric('gauge', 'svc_store_machines', 'Machines that use the store, as of its last answer', health.machines),
+      series('gauge', 'svc_store_state', 'Whether the store is in this state', states),
+      series('gauge', 'svc_store_machines', 'Machines that use the store, as of its last answer', health.machines),
     ];
   }
 }

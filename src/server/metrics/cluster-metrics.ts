@@ -5,7 +5,7 @@ import type { AnswerCounts } from '../../policy/answer-store.ts';
 import { compareText } from '../../base/json.ts';
 import type { CoolDownReason } from '../../policy/cool-downs.ts';
 import type { WorkerHandle } from '../worker-handle.ts';
-import { metric, NumberTable } from './metric-tables.ts';
+import { NumberTable, series } from './metric-tables.ts';
 import { residentBytes } from './process-metrics.ts';
 
 /** Kinds of metrics that only grow: the sums keep those of exited workers. */
@@ -114,16 +114,16 @@ export class ClusterMetrics {
     const waited = 'Waits of calls for the answer of an equal call that ran';
     return [
       this.#restarts.data(),
-      metric('gauge', 'svc_workers', 'Workers that accept calls', serving.length),
-      metric('gauge', 'svc_worker_memory_bytes', 'Resident memory of each worker', byWorker('rssBytes')),
-      metric('gauge', 'svc_worker_event_loop_delay_seconds', lag, byWorker('lagSeconds')),
-      metric('gauge', 'svc_primary_memory_bytes', 'Resident memory of the primary', residentBytes()),
-      metric('gauge', 'svc_client_cooling', coolingHelp, cooling),
+      series('gauge', 'svc_workers', 'Workers that accept calls', serving.length),
+      series('gauge', 'svc_worker_memory_bytes', 'Resident memory of each worker', byWorker('rssBytes')),
+      series('gauge', 'svc_worker_event_loop_delay_seconds', lag, byWorker('lagSeconds')),
+      series('gauge', 'svc_primary_memory_bytes', 'Resident memory of the primary', residentBytes()),
+      series('gauge', 'svc_client_cooling', coolingHelp, cooling),
       this.#coolDowns.data(),
-      metric('gauge', 'svc_program_info', program, this.#program),
-      metric('gauge', 'svc_kept_answers', 'Kept answers', entries),
-      metric('gauge', 'svc_kept_answer_bytes', keptBytes, bytes),
-      metric('counter', 'svc_kept_answer_waits_total', waited, waits),
+      series('gauge', 'svc_program_info', program, this.#program),
+      series('gauge', 'svc_kept_answers', 'Kept answers', entries),
+      series('gauge', 'svc_kept_answer_bytes', keptBytes, bytes),
+      series('counter', 'svc_kept_answer_waits_total', waited, waits),
     ];
   }
 

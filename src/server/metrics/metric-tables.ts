@@ -8,7 +8,7 @@ export interface MetricHead {
 }
 
 /** A metric with these values, or with one value and no labels. The values of processes are added up. */
-export function metric(
+export function series(
   type: 'counter' | 'gauge',
   name: string,
   help: string,
@@ -45,7 +45,7 @@ export class NumberTable {
   data(): MetricData {
     const { name, help, labels } = this.#head;
     const values = valuesBelow(this.#root, []).map(({ value, path }) => ({ value, labels: labelsOf(labels, path) }));
-    return metric(this.#type, name, help, values);
+    return series(this.#type, name, help, values);
   }
 }
 

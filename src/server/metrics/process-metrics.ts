@@ -5,7 +5,7 @@ import type { Attempt } from '../../schema/failure.ts';
 import { ClientFailures } from '../server-state.ts';
 import type { ParsePool } from '../parse-pool.ts';
 import type { MetricData } from '../protocol.ts';
-import { HistogramTable, metric, NumberTable } from './metric-tables.ts';
+import { HistogramTable, NumberTable, series } from './metric-tables.ts';
 
 /** The end of a call, for counters. */
 export interface CallEnd {
@@ -220,31 +220,31 @@ export class ProcessMetrics {
       { labels: { protocol, state: 'active' }, value: active },
       { labels: { protocol, state: 'waiting' }, value },
     ]);
-    const lag = metric('gauge', LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.lagSeconds);
+    const lag = series('gauge', LAG, 'Greatest lag of the last 30 to 60 seconds, of the worst worker', this.lagSeconds);
     return [
-      metric('gauge', 'svc_connections', 'Open connections of clients', connections()),
-      metric('gauge', 'svc_queue_length', 'Calls that wait for a slot', waiting()),
-      metric('gauge', 'svc_parse_queue_length', 'Replies that wait for a parse thread', parseQueue()),
-      metric('counter', 'svc_log_lines_dropped_total', 'Log lines that could not be written', others.droppedLogLines()),
-      metric(
+      series('gauge', 'svc_connections', 'Open connections of clients', connections()),
+      series('gauge', 'svc_queue_length', 'Calls that wait for a slot', waiting()),
+      series('gauge', 'svc_parse_queue_length', 'Replies that wait for a parse thread', parseQueue()),
+      series('counter', 'svc_log_lines_dropped_total', 'Log lines that could not be written', others.droppedLogLines()),
+      series(
         'counter',
         'svc_answer_claims_failed_total',
         'Calls that ran because kept answers were not available',
         others.failedClaims(),
       ),
-      metric('counter', 'svc_parse_thread_replies_total', 'Replies that threads parsed', replies),
-      metric(
+      series('counter', 'svc_parse_thread_replies_total', 'Replies that threads parsed', replies),
+      series(
         'counter',
         'svc_parse_limits_total',
         'Replies that reached a limit of parsing',
         Object.entries(limits).map(([limit, value]) => ({ labels: { limit }, value })),
       ),
-      metric('gauge', 'svc_upstream_origins', 'Origins of providers with connections', origins),
-      metric('gauge', 'svc_upstream_connections', 'Open connections to providers', open),
-      metric('gauge', 'svc_upstream_requests', 'Requests that use connections or wait for one', requests),
-      metric('counter', 'svc_event_loop_busy_seconds_total', 'Time that event loops were busy', busySeconds()),
+      series('gauge', 'svc_upstream_origins', 'Origins of providers with connections', origins),
+      series('gauge', 'svc_upstream_connections', 'Open connections to providers', open),
+      series('gauge', 'svc_upstream_requests', 'Requests that use connections or wait for one', requests),
+      series('counter', 'svc_event_loop_busy_seconds_total', 'Time that event loops were busy', busySeconds()),
       ...(telemetry === undefined ? [] : [lostTelemetry(telemetry)]),
-      metric('gauge', 'svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
+      series('gauge', 'svc_memory_bytes', 'Resident memory of the workers', residentBytes()),
       { ...lag, aggregator: 'max' },
     ];
   }
@@ -308,7 +308,7 @@ const LAG = 'svc_event_loop_lag_seconds';
 
 function lostTelemetry({ droppedSpans, failedMetricExports }: NonNullable<GaugeSources['telemetry']>): MetricData {
   const help = 'Spans, and exports of metrics, that did not reach their receiver';
-  return metric('counter', 'svc_telemetry_dropped_total', help, [
+  return series('counter', 'svc_telemetry_dropped_total', help, [
     { labels: { signal: 'traces' }, value: droppedSpans },
     { labels: { signal: 'metrics' }, value: failedMetricExports },
   ]);

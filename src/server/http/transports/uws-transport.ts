@@ -282,8 +282,8 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
   }
 
   /** Answers at once and ends the connection, whatever remains of the body. */
-  reject(problem: Problem, request?: RejectedRequest): void {
-    const answer = this.#state.options.reject(problem, request);
+  reject(of: Problem, request?: RejectedRequest): void {
+    const answer = this.#state.options.reject(of, request);
     this.#closing = true;
     this.#answer = undefined;
     this.#body.complete = true;

@@ -1,14 +1,10 @@
 /** Limits the bytes that a process holds at once for one purpose, over all its connections. */
 export class ByteBudget {
-  readonly #limit: number;
+  readonly limit: number;
   #held = 0;
 
   constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  get limit(): number {
-    return this.#limit;
+    this.limit = limit;
   }
 
   get held(): number {
@@ -17,7 +13,7 @@ export class ByteBudget {
 
   /** Takes `bytes` from the budget. Returns false and takes nothing if fewer are left. */
   take(bytes: number): boolean {
-    if (this.#held + bytes > this.#limit) return false;
+    if (this.#held + bytes > this.limit) return false;
     this.#held += bytes;
     return true;
   }

@@ -325,22 +325,15 @@ let grammar: DefinitionGrammar | undefined;
 
 /** Parses one definition file. Returns a document of all readable parts, and a diagnostic for each mistake. Never throws. */
 export function parse(file: SourceFile): Parsed {
-  return parseWith(file, (parser, tokens, brackets) => parser.parseDocument(file.path, tokens, brackets));
+  return parseAs('document', file);
 }
 
 /** Parses the content of a `type_builder`, as `parse` parses a file. */
 export function parseTypes(file: SourceFile): Parsed {
-  return parseWith(file, (parser, tokens, brackets) => parser.parseTypes(file.path, tokens, brackets));
+  return parseAs('types', file);
 }
 
-function parseWith(
-  file: SourceFile,
-  read: (
-    parser: DefinitionGrammar,
-    tokens: DefinitionToken[],
-    brackets: readonly Diagnostic[],
-  ) => readonly DeclarationNode[],
-): Parsed {
+function parseAs(what: 'document' | 'types', file: SourceFile): Parsed {
   // The analysis of the grammar takes tens of milliseconds, so it runs once, on first use.
   grammar ??= new DefinitionGrammar();
   const { tokens, diagnostics: brackets, unclosedRegions } = balanced(file);
@@ -348,7 +341,7 @@ function parseWith(
   if (later !== undefined) {
     return { document: { file, declarations: [], blocksNotServed: [] }, diagnostics: [later], readable: false };
   }
-  const declarations = read(grammar, tokens, brackets);
+  const declarations = grammar.read(what, file.path, tokens, brackets);
   const blocksNotServed = [...grammar.blocksNotServed];
   const syntax = grammar.errors.flatMap((error) => describe(error, file));
   const isConsequence = coverageOf(unclosedRegions);

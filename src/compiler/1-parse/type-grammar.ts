@@ -1,311 +1,19 @@
 import { tokenMatcher } from 'chevrotain';
-import * as t from './tokens.ts';
-import { CURLY_QUOTE, isHashComment, ReportingParser } from './recovering-parser.ts';
-import { UNQUOTED_NUMBER, isExactInteger } from './tokenize.ts';
+import { equivalentOfGeneric } from './other-languages.ts';
 import type {
   AttributeNode,
+  DeclarationNode,
+  Declared,
   EntryNode,
-  ExpressionNode,
+  EnumValueNode,
+  FieldNode,
   NameNode,
-  RawStringNode,
-  ValueNode,
-  ValueShape,
   TypeNode,
   TypeNodeShape,
 } from './syntax-nodes.ts';
-import { equivalentOfGeneric } from './other-languages.ts';
-
-/** The grammar of values, maps and attributes. */
-abstract class ValueGrammar extends ReportingParser {
-  protected readonly value = this.RULE('value', (): ValueNode =>
-    this.OR<ValueNode>({
-      ERR_MSG: 'a value',
-      DEF: [
-        { ALT: () => this.#quoted(this.take(t.QuotedString)) },
-        { ALT: () => this.rawString(this.take(t.RawString)) },
-        { ALT: () => this.#unquoted(this.take(t.Unquoted)) },
-        { ALT: () => this.expression(this.take(t.ExpressionToken)) },
-        { ALT: () => this.SUBRULE(this.list) },
-        { ALT: () => this.SUBRULE(this.map) },
-        { ALT: () => this.SUBRULE(this.brokenValue) },
-      ],
-    }),
-  );
-
-  protected readonly list = this.RULE('list', (): ValueNode => {
-    const items: ValueNode[] = [];
-    const open = this.take(t.LeftBracket);
-    this.MANY(() =>
-      this.OR([{ ALT: () => void items.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
-    );
-    this.CONSUME(t.RightBracket);
-    return { kind: 'list', items, span: this.spanFrom(open) };
-  });
-
-  protected readonly map = this.RULE('map', (): ValueNode => {
-    const open = this.peek();
-    const entries = this.SUBRULE(this.braced);
-    const span = this.spanFrom(open);
-    const broken = this.ACTION(() => this.brokenBetween(span));
-    return { kind: 'map', entries, span, ...(broken && { broken }) };
-  });
-
-  /** The entries of a map, or of a block of keys and values, with its braces. */
-  protected readonly braced = this.RULE('braced', (): readonly EntryNode[] => {
-    this.CONSUME(t.LeftBrace);
-    const entries = this.SUBRULE(this.entries);
-    this.CONSUME(t.RightBrace);
-    return entries;
-  });
-
-  /** The content of a map, or of a block of keys and values. */
-  protected readonly entries = this.RULE('entries', (): readonly EntryNode[] => {
-    const entries: EntryNode[] = [];
-    this.MANY(() =>
-      this.OR({
-        IGNORE_AMBIGUITIES: true,
-        DEF: [
-          { ALT: () => this.collect(entries, () => this.SUBRULE(this.entry)) },
-          { ALT: () => void this.CONSUME(t.Comma) },
-          { ALT: () => this.SUBRULE(this.stray, { ARGS: ['a key'] }) },
-        ],
-      }),
-    );
-    return entries;
-  });
-
-  protected readonly entry = this.RULE('entry', (): EntryNode => {
-    const key = this.OR([{ ALT: () => this.take(t.Identifier) }, { ALT: () => this.take(t.QuotedString) }]);
-    const name = this.ACTION(() => this.#keyOf(key));
-    this.OPTION1(() => this.CONSUME(t.Colon));
-    this.OPTION2(() => {
-      const equals = this.take(t.Equals);
-      this.ACTION(() => this.report('parse/equals-in-entry', this.spanOf(equals), { name: name.text }));
-    });
-    const value = this.OR1([
-      { GATE: () => this.#valueFollows(), ALT: () => this.SUBRULE(this.value) },
-      { ALT: () => this.#missingValue(name) },
-    ]);
-    const ended = this.ACTION(() => this.#endOfEntry());
-    // More text follows the value on its line, so the intended value is unknown.
-    if (value !== undefined && ended === false) return { key: name, value: { kind: 'broken', span: name.span } };
-    return value === undefined ? { key: name } : { key: name, value };
-  });
-
-  /** A token that cannot begin a member of a block. */
-  protected readonly stray = this.RULE('stray', (expected: string): void => {
-    const token = this.take(t.Anything);
-    this.ACTION(() => this.reportStray(token, expected));
-  });
-
-  protected readonly attribute = this.RULE('attribute', (): AttributeNode => {
-    const at = this.take(t.Attribute);
-    const args: ValueNode[] = [];
-    this.argumentsOf = /^@+(?:check|assert)$/u.test(at.image) ? 'constraint' : 'attribute';
-    this.OPTION({
-      GATE: () => !this.peek().onNewLine,
-      DEF: () => {
-        this.CONSUME(t.LeftParenthesis);
-        this.MANY(() =>
-          this.OR([{ ALT: () => void args.push(this.SUBRULE(this.value)) }, { ALT: () => void this.CONSUME(t.Comma) }]),
-        );
-        const close = this.take(t.RightParenthesis);
-        // The arguments of an unclosed attribute are unknown.
-        if (close.image === '') args.splice(0, args.length, { kind: 'broken', span: this.spanOf(at) });
-      },
-    });
-    this.argumentsOf = undefined;
-    this.ACTION(() => this.#bareArgument(at, args));
-    const name = at.image.replace(/^@+/, '');
-    return { name, block: at.image.startsWith('@@'), arguments: args, span: this.spanFrom(at) };
-  });
-
-  /**
-   * The attributes of a member. Those with two at signs belong to the block. After an empty line, an attribute would look
-   * like one of the next member.
-   */
-  protected readonly attributes = this.RULE('attributes', (): readonly AttributeNode[] => {
-    const attributes: AttributeNode[] = [];
-    this.MANY({
-      GATE: () => !this.peek().image.startsWith('@@'),
-      DEF: () => {
-        const { afterEmptyLine } = this.peek();
-        const attribute = this.SUBRULE(this.attribute);
-        attributes.push(attribute);
-        const { name, span } = attribute;
-        if (afterEmptyLine === true) this.report('parse/attribute-place', span, { name, isFirst: false });
-      },
-    });
-    return attributes;
-  });
-
-  protected readonly brokenValue = this.RULE('brokenValue', (): ValueNode => {
-    const token = this.OR([
-      { ALT: () => this.take(t.InvalidValue) },
-      { ALT: () => this.take(t.UnterminatedString) },
-      { ALT: () => this.take(t.UnterminatedRawString) },
-      { ALT: () => this.take(t.UnterminatedExpression) },
-      { ALT: () => this.take(t.TooDeep) },
-    ]);
-    return this.ACTION((): ValueNode => {
-      if (this.notServed && this.#skipCall(token)) return { kind: 'broken', span: this.spanFrom(token) };
-      this.reportBroken(token);
-      const text = token.tokenType === t.InvalidValue ? { text: token.image } : {};
-      return { kind: 'broken', ...text, span: this.spanOf(token) };
-    });
-  });
-
-  protected take(type: Parameters<ReportingParser['CONSUME']>[0]): t.DefinitionToken {
-    return this.CONSUME(type) as t.DefinitionToken;
-  }
-
-  /** Adds the item that a rule reads. If the rule fails, skips the rest of the entry. */
-  protected collect<T>(items: T[], rule: () => T): void {
-    const item = this.attempt(rule, (depth) => this.skipEntry(depth));
-    if (item !== undefined) items.push(item);
-  }
-
-  protected rawString(token: t.DefinitionToken): RawStringNode {
-    const hashes = token.image.indexOf('"');
-    const raw = token.image.slice(hashes + 1, token.image.length - hashes - 1);
-    const head = FUNCTION_HEAD.exec(raw);
-    // If the function's prompt begins another raw string, this one lacks its closing quote. Otherwise this is text about functions.
-    const name = head !== null && raw.includes(`${'#'.repeat(hashes)}"`, head.index) ? head[1] : undefined;
-    if (name !== undefined) this.report('parse/raw-string-swallows', this.spanOf(token), { name });
-    return { kind: 'raw-string', raw, contentStart: token.startOffset + hashes + 1, span: this.spanOf(token) };
-  }
-
-  protected expression(token: t.DefinitionToken): ExpressionNode {
-    const source = token.image.slice(2, -2);
-    return { kind: 'expression', source, contentStart: token.startOffset + 2, span: this.spanOf(token) };
-  }
-
-  /** Skips `Name(…)`, a call of a template_string, whose arguments can span lines. */
-  #skipCall(token: t.DefinitionToken): boolean {
-    const name = CALL.exec(token.image)?.groups;
-    const isOpen = this.nextOnSameLine() && this.nextIs(t.LeftParenthesis);
-    if (token.tokenType !== t.InvalidValue || name === undefined || (name['rest'] === '' && !isOpen)) return false;
-    if (isOpen) this.skipToken();
-    this.report('parse/call-as-value', this.spanFrom(token), { name: name['name'] ?? '' });
-    return true;
-  }
-
-  /** Takes a string directly after the name of an attribute as its argument, and reports the missing parentheses. */
-  #bareArgument(at: t.DefinitionToken, args: ValueNode[]): void {
-    const next = this.peek();
-    if (this.peek(0) !== at || next.onNewLine || next.tokenType !== t.QuotedString) return;
-    this.skipToken();
-    args.push(this.#quoted(next));
-    const text = next.image.includes('\n') ? '"…"' : next.image;
-    this.report('parse/attribute-parentheses', this.spanOf(next), { name: at.image, text });
-  }
-
-  #quoted(token: t.DefinitionToken): ValueNode {
-    const value = unescapeString(token.image.slice(1, -1));
-    return { kind: 'string', value, quoted: true, span: this.spanOf(token) };
-  }
-
-  /**
-   * Curly quotes are an error in the value of a key, where they change a model, file or address; in an attribute, a
-   * warning.
-   */
-  #unquoted(token: t.DefinitionToken): ValueNode {
-    const span = this.spanOf(token);
-    if (this.argumentsOf !== undefined || !CURLY_QUOTE.test(token.image)) return { ...parseScalar(token.image), span };
-    this.report('parse/curly-quotes', span, {});
-    return { kind: 'broken', span };
-  }
-
-  #keyOf(token: t.DefinitionToken): NameNode {
-    const quoted = token.tokenType === t.QuotedString;
-    return { text: quoted ? unescapeString(token.image.slice(1, -1)) : token.image, span: this.spanOf(token) };
-  }
-
-  /**
-   * A value begins on the line of its key. Only a block, list or raw string, which cannot be a key, can begin on the
-   * next line.
-   */
-  #valueFollows(): boolean {
-    if (this.nextOnSameLine()) return !this.nextIs(t.Comma) && !this.nextIs(t.RightBrace);
-    return this.nextIs(t.LeftBrace) || this.nextIs(t.LeftBracket) || this.nextIs(t.RawString);
-  }
-
-  #missingValue(name: NameNode): undefined {
-    this.ACTION(() => {
-      const next = this.peek();
-      if (!this.#valueFollows()) this.report('parse/missing-value', name.span, { name: name.text });
-      else this.reportUnexpected(next, 'a value');
-      if (this.#valueFollows()) this.skipEntry(next.depth);
-    });
-    return undefined;
-  }
-
-  /** Text after a multi-line string shows that a quote is missing on the first line. */
-  #reportSameLine(next: t.DefinitionToken, value: t.DefinitionToken): void {
-    const { image, startOffset } = value;
-    const isQuoted = value.tokenType === t.QuotedString;
-    if (isQuoted && next.image.startsWith('"') && next.startOffset === startOffset + image.length) {
-      this.report('parse/triple-quotes', this.spanFrom(value), {});
-    } else if (isQuoted && image.includes('\n')) {
-      const end = startOffset + image.search(/\r?\n/u);
-      this.report('parse/unterminated-string', { file: this.file, start: startOffset, end }, {});
-    } else this.report('parse/same-line', this.spanOf(next), { text: t.quoteToken(next) });
-  }
-
-  /**
-   * `client "openai/gpt-4o" prompt #"…"#`: blocks, unlike maps, need no comma after a value that has a closing delimiter.
-   * In a block that svc does not run, any name begins another entry.
-   */
-  #anotherEntryFollows(): boolean {
-    const { tokenType, image } = this.peek(0);
-    if (!CLOSED_VALUES.has(tokenType) || image.includes('\n')) return false;
-    const begins = this.nextIs(t.Identifier) || this.nextIs(t.Attribute);
-    return (this.notServed && begins) || t.BLOCK_KEYS.has(this.peek().image);
-  }
-
-  #endOfEntry(): boolean {
-    if (!this.nextOnSameLine() || this.nextIs(t.Comma) || this.nextIs(t.RightBrace)) return true;
-    const next = this.peek();
-    if (isHashComment(next) || this.#anotherEntryFollows()) return true;
-    this.#reportSameLine(next, this.peek(0));
-    // The next key ended a value without quotes, so both entries are known.
-    if (this.peek(0).tokenType === t.Unquoted && this.nextIs(t.Identifier)) return true;
-    this.skipEntry(next.depth);
-    return false;
-  }
-}
-
-/** The last tokens of values that have a closing delimiter. */
-const CLOSED_VALUES = new Set([t.QuotedString, t.RawString, t.RightBrace, t.RightBracket]);
-
-/** The head of a function on a line of a raw string. */
-const FUNCTION_HEAD = /^function[ \t]+([A-Z]\w*)[ \t]*\([^\n]*->/m;
-
-const CALL = /^(?<name>[A-Za-z_]\w*)[ \t]*(?<rest>(?:\(.*\))?)$/;
-const ENVIRONMENT = /^env\.([A-Za-z_]\w*)$/;
-const ESCAPES: ReadonlyMap<string, string> = new Map([
-  ['n', '\n'],
-  ['t', '\t'],
-  ['"', '"'],
-  ['\\', '\\'],
-  ["'", "'"],
-  ['0', '\0'],
-]);
-
-/** Interprets a value without quotes: true, false, null, a number, env.NAME, or a string. */
-function parseScalar(text: string): ValueShape {
-  if (text === 'true' || text === 'false') return { kind: 'boolean', value: text === 'true' };
-  if (text === 'null') return { kind: 'null' };
-  if (UNQUOTED_NUMBER.test(text)) return { kind: 'number', value: Number(text), text };
-  const variable = ENVIRONMENT.exec(text)?.[1];
-  if (variable !== undefined) return { kind: 'env', variable };
-  return { kind: 'string', value: text, quoted: false };
-}
-
-/** Replaces the escapes of a quoted string: \n, \t, \0, \', \" and \\. Keeps any other backslash. */
-function unescapeString(text: string): string {
-  return text.replace(/\\(.)/gs, (whole, character: string) => ESCAPES.get(character) ?? whole);
-}
+import { isExactInteger } from './tokenize.ts';
+import * as t from './tokens.ts';
+import { unescapeString, ValueGrammar } from './value-grammar.ts';
 
 /** A type, and the attributes that follow it: they belong to the field or parameter that has the type. */
 export interface AttributedType {
@@ -320,7 +28,7 @@ const MAX_NESTING = 64;
 const LONGEST_ARGUMENTS = 20;
 
 /** The grammar of types. */
-export abstract class TypeGrammar extends ValueGrammar {
+abstract class TypeGrammar extends ValueGrammar {
   /** The number of open maps, whose angle brackets are not balanced beforehand. */
   #mapDepth = 0;
 
@@ -556,4 +264,251 @@ const FOREIGN_QUOTE = /^['\u2018-\u201F]$/u;
 
 function withAttributes(type: TypeNode, attributes: readonly AttributeNode[]): TypeNode {
   return attributes.length === 0 ? type : { ...type, attributes: [...type.attributes, ...attributes] };
+}
+
+/** The rule for one member of a block, and the words for the block and its member in messages. */
+interface MemberReader<M> {
+  readonly what: string;
+  readonly member: string;
+  readonly read: () => M;
+}
+
+interface Members<M> {
+  readonly members: readonly M[];
+  readonly attributes: readonly AttributeNode[];
+}
+
+/** The target of an alias with type parameters cannot be resolved. */
+const UNREADABLE = { kind: 'broken' } as const;
+const VALID_NAME = /^[A-Za-z]\w*$/;
+
+/** The grammar of classes, enums and aliases. */
+export abstract class BlockGrammar extends TypeGrammar {
+  protected readonly name = this.RULE('name', (what: string): NameNode | undefined =>
+    this.OR<NameNode | undefined>([
+      { ALT: () => this.checkedName(this.take(t.Identifier)) },
+      { ALT: () => this.#missingName(what) },
+    ]),
+  );
+
+  protected readonly classBlock = this.RULE('classBlock', (): DeclarationNode | undefined => {
+    const word = this.take(t.Class);
+    const extension = this.#extension();
+    const name = this.SUBRULE(this.name, { ARGS: ['class'] });
+    this.ACTION(() => this.#classParameters(name));
+    const read = (): FieldNode => this.SUBRULE(this.field);
+    const { members, attributes } = this.#members(name, { what: 'class', member: 'a field', read });
+    return name && { kind: 'class', name, fields: members, attributes, ...extension, ...this.declared(word) };
+  });
+
+  protected readonly field = this.RULE('field', (): FieldNode => {
+    const token = this.take(t.Identifier);
+    const name = this.ACTION(() => this.checkedName(token)) ?? this.nameOf(token);
+    this.OPTION(() => {
+      const colon = this.take(t.Colon);
+      this.report('parse/colon-after-name', this.spanOf(colon), { name: name.text });
+    });
+    const parsed = this.OR([
+      { GATE: () => this.nextOnSameLine(), ALT: () => this.SUBRULE(this.type) },
+      { ALT: () => this.#missingType(name) },
+    ]);
+    this.ACTION(() => this.#separators());
+    const { type, attributes } = parsed ?? { type: undefined, attributes: [] };
+    return { name, attributes, ...(type !== undefined && { type }), ...this.documented(token) };
+  });
+
+  protected readonly enumBlock = this.RULE('enumBlock', (): DeclarationNode | undefined => {
+    const word = this.take(t.Enum);
+    const extension = this.#extension();
+    const name = this.SUBRULE(this.name, { ARGS: ['enum'] });
+    const read = (): EnumValueNode => this.SUBRULE(this.enumValue);
+    const { members, attributes } = this.#members(name, { what: 'enum', member: 'an enum value', read });
+    return name && { kind: 'enum', name, values: members, attributes, ...extension, ...this.declared(word) };
+  });
+
+  protected readonly enumValue = this.RULE('enumValue', (): EnumValueNode => {
+    const token = this.take(t.Identifier);
+    const name = this.ACTION(() => this.#enumValueName(token)) ?? this.nameOf(token);
+    const attributes = this.SUBRULE(this.attributes);
+    this.ACTION(() => this.#separators());
+    return { name, attributes, ...this.documented(token) };
+  });
+
+  protected readonly alias = this.RULE('alias', (): DeclarationNode | undefined => {
+    const word = this.take(t.TypeKeyword);
+    const name = this.SUBRULE(this.name, { ARGS: ['type'] });
+    const hasParameters = this.ACTION(() => this.#aliasParameters(name));
+    this.CONSUME(t.Equals);
+    const { type, attributes } = this.SUBRULE(this.type);
+    const target = hasParameters ? { ...type, ...UNREADABLE } : type;
+    return name && { kind: 'alias', name, type: target, attributes, ...this.declared(word) };
+  });
+
+  /** Reports a name with characters that are not allowed. */
+  protected checkedName(token: t.DefinitionToken): NameNode {
+    const name = token.image;
+    if (!VALID_NAME.test(name)) this.report('parse/invalid-name', this.spanOf(token), { name, reason: reasonOf(name) });
+    return this.nameOf(token);
+  }
+
+  protected documented(token: t.DefinitionToken): { readonly documentation?: string } {
+    const { documentation } = token;
+    return documentation === undefined ? {} : { documentation };
+  }
+
+  /** The members that all declaration nodes share, except the name. */
+  protected declared(word: t.DefinitionToken): Omit<Declared, 'name'> {
+    const span = this.spanFrom(word);
+    const broken = this.brokenBetween(span);
+    return { ...this.documented(word), span, ...(broken && { broken }) };
+  }
+
+  protected missingBlock(what: string, name: NameNode | undefined): readonly EntryNode[] {
+    this.ACTION(() => {
+      const next = this.peek();
+      if (this.nextOnSameLine() && next.tokenType !== t.RightBrace) this.#reportNoBlock(next);
+      else if (name !== undefined) this.report('parse/missing-block', name.span, { name: name.text, what });
+      this.skipDeclaration(this.peek(0).depth);
+    });
+    return [];
+  }
+
+  /** Reads the block of a class or enum: its members and attributes. Not a rule, so it is part of the calling rule. */
+  #members<M>(name: NameNode | undefined, { what, member, read }: MemberReader<M>): Members<M> {
+    const members: M[] = [];
+    const attributes: AttributeNode[] = [];
+    this.OR1([
+      {
+        ALT: () => {
+          this.CONSUME(t.LeftBrace);
+          this.MANY(() =>
+            this.OR2({
+              IGNORE_AMBIGUITIES: true,
+              DEF: [
+                { GATE: () => what === 'class' && this.#atMethod(), ALT: () => this.#method(this.take(t.Function)) },
+                { ALT: () => this.collect(members, read) },
+                { ALT: () => this.#blockAttribute(attributes) },
+                { ALT: () => this.SUBRULE(this.stray, { ARGS: [member] }) },
+              ],
+            }),
+          );
+          this.CONSUME(t.RightBrace);
+        },
+      },
+      { ALT: () => void this.missingBlock(what, name) },
+    ]);
+    return { members, attributes };
+  }
+
+  #atMethod(): boolean {
+    return this.nextIs(t.Function) && this.nextIs(t.Identifier, 2) && this.nextIs(t.LeftParenthesis, 3);
+  }
+
+  /** Skips a method, which is code, as the body of a workflow function is. */
+  #method(word: t.DefinitionToken): void {
+    this.ACTION(() => {
+      const name = this.nameOf(this.peek());
+      this.skipUntil(
+        word.depth,
+        () => this.nextIs(t.LeftBrace) || (this.peek().onNewLine && this.nextIs(t.Identifier)),
+      );
+      if (!this.nextIs(t.LeftBrace)) {
+        this.report('parse/missing-block', name.span, { name: name.text, what: 'method' });
+        return;
+      }
+      this.skipToken();
+      this.report('parse/method', name.span, { name: name.text });
+    });
+  }
+
+  /** Adds an attribute of the block. One with a single at sign above the first member is meant for that member. */
+  #blockAttribute(attributes: AttributeNode[]): void {
+    this.collect(attributes, () => this.SUBRULE(this.attribute));
+    this.ACTION(() => {
+      const last = attributes.at(-1);
+      if (last === undefined || last.block || !this.nextIs(t.Identifier)) return;
+      attributes.pop();
+      this.report('parse/attribute-place', last.span, { name: last.name, isFirst: true });
+    });
+  }
+
+  /** For the node of a class or enum, after its first word. */
+  #extension(): { readonly extension?: true } {
+    return this.peek(-1).tokenType === t.Dynamic ? { extension: true } : {};
+  }
+
+  #reportNoBlock(token: t.DefinitionToken): void {
+    const advice = token.image === 'extends' ? 'Definitions cannot extend each other: repeat the fields.' : '';
+    this.reportUnexpected(token, '"{"', advice);
+  }
+
+  #missingName(what: string): undefined {
+    this.ACTION(() => {
+      this.report('parse/missing-name', this.spanOf(this.peek(0)), { what });
+      const { depth } = this.peek(0);
+      this.skipUntil(depth, () => this.nextIs(t.LeftBrace) || this.nextIs(t.Equals) || this.atDeclaration());
+    });
+    return undefined;
+  }
+
+  #enumValueName(token: t.DefinitionToken): NameNode {
+    // Attributes end a value, so another one can follow on the line.
+    const begins = token.onNewLine || BEFORE_ENUM_VALUE.has(this.peek(-1).tokenType);
+    if (!begins) {
+      this.report('parse/enum-value-line', this.spanOf(token), { name: token.image });
+      this.skipEntry(token.depth);
+    }
+    return this.checkedName(token);
+  }
+
+  #missingType(name: NameNode): { type: TypeNode; attributes: readonly AttributeNode[] } | undefined {
+    this.ACTION(() => {
+      const next = this.peek();
+      if (
+        !this.nextOnSameLine() ||
+        next.tokenType === t.Attribute ||
+        next.tokenType === t.RightBrace ||
+        isSeparator(next)
+      ) {
+        this.report('parse/missing-type', name.span, { name: name.text, what: 'field' });
+      } else {
+        const advice = next.tokenType === t.Question ? `Write \`${name.text} Type?\` for an optional field.` : '';
+        this.reportUnexpected(next, 'a type', advice);
+      }
+      this.skipEntry(this.peek(0).depth);
+    });
+    return undefined;
+  }
+
+  #separators(): void {
+    const next = this.peek();
+    if (!isSeparator(next)) return;
+    this.report('parse/separator-in-block', this.spanOf(next), { text: next.image });
+    this.skipToken();
+  }
+
+  #classParameters(name: NameNode | undefined): void {
+    if (!this.nextIs(t.LeftParenthesis)) return;
+    this.skipToken();
+    if (name !== undefined) this.report('parse/ignored-parameters', name.span, { name: name.text, what: 'class' });
+  }
+
+  #aliasParameters(name: NameNode | undefined): boolean {
+    if (!this.nextIs(t.Less)) return false;
+    if (name !== undefined) this.report('parse/alias-parameters', name.span, { name: name.text });
+    this.skipTo(t.Equals);
+    return true;
+  }
+}
+
+const BEFORE_ENUM_VALUE = new Set([t.LeftBrace, t.Comma, t.Attribute, t.RightParenthesis]);
+
+function isSeparator(token: t.DefinitionToken): boolean {
+  return token.tokenType === t.Comma || token.tokenType === t.Semicolon;
+}
+
+function reasonOf(name: string): string {
+  if (name.startsWith('_')) return 'it begins with "_"';
+  if (name.includes('-')) return 'it contains "-"';
+  return 'it contains a letter that is not ASCII';
 }

@@ -167,9 +167,9 @@ class TemplateReader {
     return !this.#unreadable.has(template);
   }
 
-  /** Returns the file of an expression. An alias brings its constraints into other files. */
-  fileOf(expression: Expression): string | undefined {
-    return this.#files.get(expression);
+  /** Returns the file of the expression of a constraint. An alias brings its constraints into other files. */
+  fileOf(expression: Expression): string {
+    return this.#files.get(expression) ?? '';
   }
 
   /** The `@assert` and `@check` among the attributes, in source order, without those whose syntax is wrong. */

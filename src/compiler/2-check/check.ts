@@ -8,7 +8,7 @@ import {
   type FunctionType,
   type TemplateStringType,
 } from '../../schema/program.ts';
-import type { DocumentNode, FunctionNode, TemplateStringNode, DeclarationNode } from '../1-parse/syntax-nodes.ts';
+import type { DocumentNode, FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { lenient } from '../1-parse/parse.ts';
 import { CheckContext } from './check-context.ts';
@@ -40,24 +40,22 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   const built = context.scope.tests.map((node) => buildTest(node, context));
   const index = indexDefinitions(definitions);
   const clientsOf = new Map(definitions.functions.map((fn) => [fn.name, structuredClients(fn, index)]));
-  checkTemplates(context, definitions, { index, clientsOf });
+  checkTemplates(context, index, clientsOf);
   for (const rule of RULES.clients) rule(context, index, clientsOf);
   checkTestConditions(context, index, built);
   const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
   return { definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
 }
 
-interface Indexed {
-  readonly index: DefinitionIndex;
-  /** The clients of each function. */
-  readonly clientsOf: ReadonlyMap<string, readonly StructuredClient[]>;
-}
-
 /** Applies the rules for templates to every prompt, template_string and constraint. */
-function checkTemplates(context: CheckContext, definitions: Definitions, { index, clientsOf }: Indexed): void {
+function checkTemplates(
+  context: CheckContext,
+  index: DefinitionIndex,
+  clientsOf: ReadonlyMap<string, readonly StructuredClient[]>,
+): void {
   const { scope } = context;
   const found: Diagnostic[] = [];
-  for (const fn of definitions.functions) {
+  for (const fn of index.functions.values()) {
     const node = scope.functions.get(fn.name);
     // A function without a prompt has its own diagnostic.
     if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
@@ -65,11 +63,11 @@ function checkTemplates(context: CheckContext, definitions: Definitions, { index
       node.returns === undefined || isAlwaysStructured(clientsOf.get(fn.name) ?? []) ? {} : { returns: fn.returns };
     found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
   }
-  for (const text of definitions.templateStrings) {
+  for (const text of index.templateStrings.values()) {
     const node = scope.templateStrings.get(text.name);
     if (node !== undefined) found.push(...problemsOf(context, text.template, scopeOf(node, text, index)));
   }
-  found.push(...constraintProblems(context, index, definitions));
+  found.push(...constraintProblems(context, index));
   context.diagnostics.push(...distinct(found));
 }
 
@@ -95,30 +93,23 @@ function scopeOf(
 }
 
 /** Checks every constraint in the definitions against its type. */
-function constraintProblems(
-  { scope, templates }: CheckContext,
-  definitions: DefinitionIndex,
-  { classes, enums, aliases, functions }: Definitions,
-): readonly Diagnostic[] {
-  const checked = (types: readonly Type[], node: DeclarationNode | undefined): readonly Diagnostic[] =>
-    types.flatMap(withInside).flatMap((subject) =>
-      (subject.constraints ?? []).flatMap(({ expression }) => {
-        const file = templates.fileOf(expression) ?? node?.span.file ?? '';
-        return checkCondition(expression, { definitions, file }, new Map([['this', typed(subject)]]));
-      }),
-    );
-  return [
-    ...classes.flatMap(({ name, constraints, fields }) =>
-      checked([{ kind: 'class', name, constraints }, ...fields.map(({ type }) => type)], scope.classes.get(name)),
-    ),
-    ...enums.flatMap(({ name, constraints = [] }) =>
-      checked([{ kind: 'enum', name, constraints }], scope.enums.get(name)),
-    ),
-    ...aliases.flatMap(({ name, type }) => checked([type], scope.aliases.get(name))),
-    ...functions.flatMap(({ name, parameters, returns }) =>
-      checked([...parameters.map(({ type }) => type), returns], scope.functions.get(name)),
-    ),
+function constraintProblems({ templates }: CheckContext, definitions: DefinitionIndex): readonly Diagnostic[] {
+  const { classes, enums, aliases, functions } = definitions;
+  const types: readonly Type[] = [
+    ...[...classes.values()].flatMap(({ name, constraints, fields }): readonly Type[] => [
+      { kind: 'class', name, constraints },
+      ...fields.map(({ type }) => type),
+    ]),
+    ...[...enums.values()].map(({ name, constraints = [] }): Type => ({ kind: 'enum', name, constraints })),
+    ...[...aliases.values()].map(({ type }) => type),
+    ...[...functions.values()].flatMap(({ parameters, returns }) => [...parameters.map(({ type }) => type), returns]),
   ];
+  return types.flatMap(withInside).flatMap((subject) =>
+    (subject.constraints ?? []).flatMap(({ expression }) => {
+      const place = { definitions, file: templates.fileOf(expression) };
+      return checkCondition(expression, place, new Map([['this', typed(subject)]]));
+    }),
+  );
 }
 
 /** Drops duplicates: a walk visits a constraint at each use. */

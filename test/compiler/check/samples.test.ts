@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { CHECK_CODES } from '../../../src/diagnostics/catalogue/check.ts';
 import { PARSE_CODES } from '../../../src/diagnostics/catalogue/parse.ts';
@@ -51,3 +52,23 @@ test.each(valid.filter(({ name }) => name !== LABELS_OF_ALIASES))(
     expect(meaningOf(again)).toEqual(meaningOf({ definitions, diagnostics: [] }));
   },
 );
+
+/** Schemas from another implementation of the language, if they are next to the checkout. */
+const CASES = fileURLToPath(new URL('../../../../shared/conformance/cases.json', import.meta.url));
+
+interface Case {
+  readonly id: string;
+  readonly schema: string;
+  readonly target: string;
+}
+
+test.runIf(existsSync(CASES))('every schema of the conformance cases loads without an error', () => {
+  const cases = JSON.parse(readFileSync(CASES, 'utf8')) as readonly Case[];
+  expect(cases.length).toBeGreaterThanOrEqual(216);
+  const refused = cases.flatMap(({ id, schema, target }) => {
+    const fn = `function F(input: string) -> ${target} {\n  client "openai/m"\n  prompt #"{{ input }}"#\n}\n`;
+    const errors = checkText(`${schema}\n${fn}`).diagnostics.filter(({ severity }) => severity === 'error');
+    return errors.map(({ message }) => `${id}: ${message}`);
+  });
+  expect(refused).toEqual([]);
+});

@@ -2,7 +2,7 @@ import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { Template } from '../../../schema/template.ts';
 import type { Type } from '../../../schema/type.ts';
-import { plainTextUse, reachedNames } from '../templates/reached-names.ts';
+import { plainTextUse, reachedNames } from '../templates/template-walker.ts';
 import type { TemplateScope } from '../templates/static-value.ts';
 
 /**

@@ -24,14 +24,10 @@ export class Examples {
   readonly #names = new NameAllocator();
   /** Component names by the test and its example. */
   readonly #known = new Map<string, string>();
-  readonly #components = new Map<string, JsonObject>();
+  readonly components = new Map<string, JsonObject>();
 
   constructor(index: DefinitionIndex) {
     this.#index = index;
-  }
-
-  get components(): ReadonlyMap<string, JsonObject> {
-    return this.#components;
   }
 
   /** Returns references to the examples of a function, by the names of its tests. */
@@ -68,7 +64,7 @@ export class Examples {
     // The names of components allow fewer characters than those of tests.
     const name = this.#names.allocate(test.replaceAll(/[^\w.-]/gu, '_'));
     this.#known.set(key, name);
-    this.#components.set(name, example);
+    this.components.set(name, example);
     return name;
   }
 }

@@ -2,29 +2,19 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
-import { ask, clientDefinition, testServices } from '../../support/ask-client.ts';
-import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition } from '../../support/ask-client.ts';
+import { status } from '../../support/fake-provider.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
-let fake: FakeProvider;
-const services = testServices();
+const { fake, services } = await fakeModels();
 const folder = mkdtempSync(join(tmpdir(), 'svc-brought-'));
 
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(status(200, CONVERSE));
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await services.pools.close();
-  await fake.close();
-});
+beforeEach(() => fake.answer(status(200, CONVERSE)));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const CONVERSE = { output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } }, stopReason: 'end_turn' };
 

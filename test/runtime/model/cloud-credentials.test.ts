@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { err, ok } from '../../../src/base/result.ts';
 import { createModelClient } from '../../../src/runtime/model/create-model-client.ts';
@@ -12,26 +12,16 @@ import {
 } from '../../../src/runtime/model/providers/aws-credentials.ts';
 import { cloudMachine, RenewedCredential } from '../../../src/runtime/model/providers/cloud-credential.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient } from '../../support/ask-client.ts';
+import { status } from '../../support/fake-provider.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
-let fake: FakeProvider;
-const services = testServices();
+const { fake, services } = await fakeModels();
 const folder = mkdtempSync(join(tmpdir(), 'svc-credentials-'));
 
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => {
-  fake.clear();
-  fake.answer(cloud);
-});
-afterAll(async () => {
-  rmSync(folder, { recursive: true });
-  await services.pools.close();
-  await fake.close();
-});
+beforeEach(() => fake.answer(cloud));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const CONVERSE = { output: { message: { role: 'assistant', content: [{ text: 'Hello' }] } }, stopReason: 'end_turn' };
 const GEMINI = { candidates: [{ content: { parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }] };

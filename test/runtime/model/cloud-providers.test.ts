@@ -1,27 +1,18 @@
 import { createVerify, generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { AwsEventReader } from '../../../src/runtime/model/providers/aws-bedrock.ts';
 import { AwsSigner } from '../../../src/runtime/model/providers/aws-credentials.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { awsEvent } from '../../support/aws-event-frame.ts';
-import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
-import { sse, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient, type Asked } from '../../support/ask-client.ts';
+import { status } from '../../support/fake-provider.ts';
 import { head } from '../../support/http1-connection.ts';
 import type { Behaviour } from '../../support/fake-wire.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
-let fake: FakeProvider;
-const services = testServices();
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => fake.clear());
-afterAll(async () => {
-  await services.pools.close();
-  await fake.close();
-});
+const { fake, services } = await fakeModels();
 
 interface Asking {
   readonly streamed?: boolean;
@@ -77,29 +68,6 @@ const CONVERSE = {
   stopReason: 'end_turn',
   usage: { inputTokens: 4, outputTokens: 2 },
 };
-
-test('aws-bedrock: keys of the environment, with their session', async () => {
-  fake.answer(status(200, CONVERSE));
-  const env = {
-    AWS_REGION: 'eu-west-1',
-    AWS_ACCESS_KEY_ID: 'EK',
-    AWS_SECRET_ACCESS_KEY: 'ES',
-    AWS_SESSION_TOKEN: 'ET',
-  };
-  const { result } = await asked('aws-bedrock', { model: 'm', endpoint_url: fake.url }, { env });
-  expect(result.ok).toBe(true);
-  expect(fake.requests[0]?.headers['x-amz-security-token']).toBe('ET');
-  expect(fake.requests[0]?.headers['authorization']).toContain('Credential=EK/');
-  expect(fake.requests[0]?.headers['authorization']).toContain('x-amz-security-token');
-});
-
-test('aws-bedrock: the failure of missing keys names the variable; a bearer token needs no keys', async () => {
-  const definition = clientDefinition('aws-bedrock', { model: 'm', region: 'us-east-1' });
-  expect(() => makeClient(definition, services)).toThrow('AWS_ACCESS_KEY_ID');
-  fake.answer(status(200, CONVERSE));
-  await asked('aws-bedrock', { model: 'm', region: 'r', endpoint_url: fake.url, api_key: 'bk' });
-  expect(fake.requests[0]?.headers['authorization']).toBe('Bearer bk');
-});
 
 function frames(bytes: Buffer): Behaviour {
   const headers = { 'content-type': 'application/vnd.amazon.eventstream', 'content-length': String(bytes.length) };
@@ -221,41 +189,6 @@ test('vertex-ai: a service account signs a request for a token, which svc keeps'
     iss: 'svc@example.com',
     aud: `${fake.url}/token`,
   });
-});
-
-test('vertex-ai: credentials of the environment', async () => {
-  fake.answer(google);
-  const env = { GOOGLE_APPLICATION_CREDENTIALS_CONTENT: JSON.stringify(account()) };
-  const { result } = await asked('vertex-ai', { model: 'gemini', base_url: fake.url }, { env });
-  expect(result.ok).toBe(true);
-});
-
-test('vertex-ai: a model of Anthropic receives requests in its own format', async () => {
-  const reply = { content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn' };
-  fake.answer((request, wire) =>
-    request.path === '/token' ? google(request, wire) : status(200, reply)(request, wire),
-  );
-  const options = {
-    model: 'claude',
-    base_url: fake.url,
-    anthropic_version: 'vertex-2023-10-16',
-    credentials: account(),
-  };
-  const { result } = await asked('vertex-ai', options);
-  expect(result.ok && result.value.text).toBe('Hello');
-  expect(fake.requests[1]).toMatchObject({
-    path: '/claude:rawPredict',
-    json: { anthropic_version: 'vertex-2023-10-16', max_tokens: 4096 },
-  });
-});
-
-test('vertex-ai: a stream', async () => {
-  const events = [`data: ${JSON.stringify(GOOGLE_REPLY)}\n\n`];
-  fake.answer((request, wire) => (request.path === '/token' ? google(request, wire) : sse(events)(request, wire)));
-  const options = { model: 'gemini', base_url: fake.url, credentials: account() };
-  const { deltas } = await asked('vertex-ai', options, { streamed: true });
-  expect(deltas).toEqual(['Hello']);
-  expect(fake.requests[1]?.path).toBe('/gemini:streamGenerateContent?alt=sse');
 });
 
 test('vertex-ai: a refused token is a failure of the client, which does not contain the assertion', async () => {

@@ -1,33 +1,15 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
-import { type Asked, ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import {
-  SSE_HEADERS,
-  chatCompletion,
-  chatEvent,
-  chatEvents,
-  raw,
-  sse,
-  startFakeProvider,
-  status,
-  type FakeProvider,
-} from '../../support/fake-provider.ts';
+import { type Asked, ask, clientDefinition, makeClient } from '../../support/ask-client.ts';
+import { SSE_HEADERS, chatCompletion, chatEvent, chatEvents, raw, sse, status } from '../../support/fake-provider.ts';
 import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { chunk, head } from '../../support/http1-connection.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { waitUntil } from '../../support/load.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
-let fake: FakeProvider;
-const services = testServices();
+const { fake, services } = await fakeModels();
 
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-afterAll(async () => {
-  await services.pools.close();
-  await fake.close();
-});
-afterEach(() => fake.clear());
 runOnOwnClock(() => fake.traffic);
 
 function asked(url: string, streamed: boolean, http: Readonly<Record<string, number>> = {}): Promise<Asked> {

@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
 import { ConnectionPools, INLINED_MEDIA_BYTES } from '../../../src/runtime/model/http/connection-pools.ts';
 import { fetchMedia } from '../../../src/runtime/model/inline-media.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { reply, startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient } from '../../support/ask-client.ts';
+import { reply, status } from '../../support/fake-provider.ts';
 import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import { waitUntil } from '../../support/load.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { head } from '../../support/http1-connection.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
-let fake: FakeProvider;
-const services = testServices();
+const { fake, services } = await fakeModels();
 
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => fake.clear());
-afterAll(async () => {
-  await services.pools.close();
-  await fake.close();
-});
 runOnOwnClock(() => fake.traffic);
 
 const DEADLINE_MS = 10_000;

@@ -106,33 +106,6 @@ test('a burst of a thousand calls opens as many sessions as the limit of the ser
   expect(server.sessions).toHaveLength(10);
 });
 
-test('a session never has more streams than the server allows, also when the limit changes', async () => {
-  const server = await start({ settings: { maxConcurrentStreams: 2 } });
-  const held: Http2Asked[] = [];
-  server.answer = (asked) => held.push(asked);
-  const first = send(server);
-  await waitUntil('the first request', () => held.length === 1);
-  server.sessions[0]?.settings({ maxConcurrentStreams: 1 });
-  await new Promise((resolve) => server.sessions[0]?.once('localSettings', resolve));
-  const second = send(server);
-  await waitUntil('the second request', () => held.length === 2);
-  expect(server.sessions).toHaveLength(2);
-  expect(held.map(({ session }) => server.sessions.indexOf(session))).toEqual([0, 1]);
-  for (const asked of held) reply('ok')(asked);
-  expect(await Promise.all([first.done, second.done])).toEqual(['end', 'end']);
-});
-
-test('requests wait while a server allows none, without another connection', async () => {
-  const server = await start({ settings: { maxConcurrentStreams: 0 } });
-  const requests = sendMany(3, server);
-  await waitUntil('the session', () => server.sessions.length === 1);
-  await new Promise((resolve) => server.sessions[0]?.ping(resolve));
-  expect(server.asked).toHaveLength(0);
-  server.sessions[0]?.settings({ maxConcurrentStreams: 5 });
-  expect(await Promise.all(requests.map(({ done }) => done))).toEqual(['end', 'end', 'end']);
-  expect(server.sessions).toHaveLength(1);
-});
-
 test('requests beyond the last one that a leaving server takes are sent again, and the others finish', async () => {
   const server = await start();
   const { requests, held } = await sendHeld(4, server);
@@ -143,65 +116,6 @@ test('requests beyond the last one that a leaving server takes are sent again, a
   expect(requests.map(({ events }) => events.includes('resend'))).toEqual([false, false, true, true]);
   expect(server.sessions).toHaveLength(2);
   await waitUntil('the end of the first connection', () => server.openConnections === 1);
-});
-
-test('a server that leaves with an error fails the requests that it took, and no others', async () => {
-  const server = await start();
-  const { requests } = await sendHeld(3, server);
-  server.sessions[0]?.goaway(2, 1);
-  const [taken, ...others] = await Promise.all(requests.map(({ done }) => done));
-  expect(taken).toBe('network: the connection ended with INTERNAL_ERROR');
-  expect(others).toEqual(['end', 'end']);
-});
-
-test('a refused stream is sent again, a few times', async () => {
-  const server = await start();
-  let refusals = 2;
-  server.answer = (asked) => {
-    refusals -= 1;
-    if (refusals < 0) reply('ok')(asked);
-    else asked.stream.close(7);
-  };
-  const request = send(server);
-  expect(await request.done).toBe('end');
-  expect(request.events).toEqual(['sent', 'resend', 'sent', 'resend', 'sent', '200']);
-  server.answer = ({ stream }) => stream.close(7);
-  const refused = send(server);
-  expect(await refused.done).toBe('network: the HTTP/2 stream ended with REFUSED_STREAM');
-  expect(refused.events.filter((event) => event === 'sent')).toHaveLength(6);
-});
-
-test.each<[string, number, string]>([
-  ['an error', 2, 'INTERNAL_ERROR'],
-  ['a cancellation', 8, 'CANCEL'],
-  ['no error', 0, 'NO_ERROR'],
-])('a reset with %s before the answer is a network failure', async (_name, code, name) => {
-  const server = await start();
-  server.answer = ({ stream }) => stream.close(code);
-  expect(await send(server).done).toBe(`network: the HTTP/2 stream ended with ${name}`);
-  expect(server.asked).toHaveLength(1);
-});
-
-test('fifty requests on a connection that breaks all fail', async () => {
-  const server = await start();
-  const { requests } = await sendHeld(50, server);
-  server.sessions[0]?.destroy();
-  const ends = await Promise.all(requests.map(({ done }) => done));
-  for (const end of ends) expect(end).toMatch(/^network: /u);
-  expect(await send(server).done).toBe('end');
-});
-
-test('a caller that leaves resets its stream, which frees the place at once', async () => {
-  const server = await start({ settings: { maxConcurrentStreams: 1 } });
-  server.answer = hold;
-  const first = send(server, '/first');
-  await waitUntil('the request', () => server.asked.length === 1);
-  server.answer = reply('ok');
-  first.cancel();
-  expect(await send(server, '/second').done).toBe('end');
-  expect(server.sessions).toHaveLength(1);
-  await waitUntil('the reset', () => server.cancelled.length === 1);
-  expect(server.cancelled).toEqual(['/first']);
 });
 
 test('a request that leaves while it waits is never sent, and the connection is given up', async () => {

@@ -42,38 +42,6 @@ function resets(code: number): Behaviour<Http2Wire> {
   return (_request, wire) => wire.inject(resetFrame(wire.streamId, code));
 }
 
-const CODES = Object.entries(ERROR);
-
-/** Codes before an answer that are no failure. */
-const OF_PURPOSE = new Set(['REFUSED_STREAM', 'HTTP_1_1_REQUIRED']);
-
-test.each(CODES.filter(([name]) => !OF_PURPOSE.has(name)))(
-  'a reset before the answer fails, and svc does not send the request again: %s',
-  async (name, code) => {
-    const provider = await start();
-    provider.answer(resets(code));
-    const request = send(provider);
-    expect(await request.done).toBe(`network: the HTTP/2 stream ended with ${name}`);
-    expect(request.events).toEqual(['sent']);
-    expect(provider.requests).toHaveLength(1);
-  },
-);
-
-test.each(CODES)('a reset after the status or in the middle breaks the reply off: %s', async (name, code) => {
-  const provider = await start();
-  for (const begin of ['', '{"choices":']) {
-    provider.answer(async (request, wire) => {
-      wire.head(200, { 'content-type': 'application/json' });
-      wire.body(begin);
-      await resets(code)(request, wire);
-    });
-    const request = send(provider);
-    expect(await request.done).toBe(`cut: broke off in the middle of its reply: the HTTP/2 stream ended with ${name}`);
-    expect(request.events).toEqual(['sent', '200']);
-  }
-  expect(provider.connections).toBe(2);
-});
-
 test('a fault of one stream leaves the other streams of its connection alone', async () => {
   const provider = await start();
   provider.answer(async (request, wire) => {

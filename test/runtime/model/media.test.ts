@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { isJsonObject } from '../../../src/base/json.ts';
 import type { MediaPart, MediaSource, Message } from '../../../src/schema/message.ts';
 import { providerNamed, type Provider } from '../../../src/schema/providers/providers.ts';
 import type { MediaKind } from '../../../src/schema/type.ts';
-import { ask, clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
-import { startFakeProvider, status, type FakeProvider } from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient } from '../../support/ask-client.ts';
+import { status } from '../../support/fake-provider.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
 const TYPES = { image: 'image/png', audio: 'audio/wav', pdf: 'application/pdf', video: 'video/mp4' };
 
@@ -28,19 +29,13 @@ function rowOf(line: string): Row {
 /** An empty table must not pass. */
 const FEWEST_ROWS = 100;
 
-let fake: FakeProvider;
-const services = testServices();
+const { fake, services } = await fakeModels();
 
-beforeAll(async () => {
-  fake = await startFakeProvider();
+beforeAll(() => {
   fake.answer(status(500, {}));
   for (const [kind, type] of Object.entries(TYPES)) {
     fake.at(kind, status(200, 'hi', { 'content-type': type === 'audio/wav' ? 'audio/x-wav' : type }));
   }
-});
-afterAll(async () => {
-  await services.pools.close();
-  await fake.close();
 });
 
 function sourceOf(kind: MediaKind, source: string): MediaSource {

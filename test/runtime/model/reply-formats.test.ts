@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { Message, MessagePart } from '../../../src/schema/message.ts';
 import type { Provider } from '../../../src/schema/providers/providers.ts';
-import { ask, clientDefinition, makeClient, testServices, type Asked } from '../../support/ask-client.ts';
-import {
-  chatCompletion,
-  chatEvent,
-  sse,
-  startFakeProvider,
-  status,
-  type FakeProvider,
-} from '../../support/fake-provider.ts';
+import { ask, clientDefinition, makeClient, type Asked } from '../../support/ask-client.ts';
+import { chatCompletion, chatEvent, sse, status } from '../../support/fake-provider.ts';
+import { fakeModels } from '../../support/fake-models.ts';
 
-let fake: FakeProvider;
-const services = testServices();
-
-beforeAll(async () => {
-  fake = await startFakeProvider();
-});
-beforeEach(() => fake.clear());
-afterAll(async () => {
-  await services.pools.close();
-  await fake.close();
-});
+const { fake, services } = await fakeModels();
 
 function asked(
   provider: Provider,
@@ -52,41 +36,6 @@ test('anthropic: a stream without its last event is cut', async () => {
   fake.answer(sse(CUT_OFF));
   const { result } = await asked('anthropic', { api_key: 'k', model: 'c' }, { streamed: true });
   expect(result).toMatchObject({ ok: false, failure: { retry: 'always' } });
-});
-
-/** The usage of a reply with 100 tokens in its prompt, of which the provider had 60 in its cache. */
-const CACHED: ReadonlyArray<readonly [Provider, string, object]> = [
-  [
-    'anthropic',
-    'usage',
-    { input_tokens: 10, cache_read_input_tokens: 60, cache_creation_input_tokens: 30, output_tokens: 2 },
-  ],
-  ['openai', 'usage', { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 60 }, completion_tokens: 2 }],
-  ['openai-responses', 'usage', { input_tokens: 100, input_tokens_details: { cached_tokens: 60 }, output_tokens: 2 }],
-  ['google-ai', 'usageMetadata', { promptTokenCount: 100, cachedContentTokenCount: 60, candidatesTokenCount: 2 }],
-];
-
-test.each(CACHED)('%s: the tokens of the prompt include those from a cache', async (provider, member, usage) => {
-  const google = { ...GOOGLE_REPLY, usageMetadata: undefined };
-  const answers = { content: [], output: [], choices: [{ index: 0, message: { content: 'Hi' } }] };
-  fake.answer(status(200, { ...(provider === 'google-ai' ? google : answers), [member]: usage }));
-  const { result } = await asked(provider, { api_key: 'k', model: 'm' });
-  expect(result).toMatchObject({
-    ok: true,
-    value: { inputTokens: 100, outputTokens: 2, tokenDetails: { cachedInputTokens: 60 } },
-  });
-});
-
-test('anthropic: a stream states the cached tokens at its start', async () => {
-  const usage = { input_tokens: 10, cache_read_input_tokens: 60, output_tokens: 1 };
-  const start = { type: 'message_start', message: { usage } };
-  const end = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 2 } };
-  fake.answer(sse(data(start, delta('Hi'), end, { type: 'message_stop' })));
-  const { result } = await asked('anthropic', { api_key: 'k', model: 'm' }, { streamed: true });
-  expect(result).toMatchObject({
-    ok: true,
-    value: { inputTokens: 70, outputTokens: 2, tokenDetails: { cachedInputTokens: 60 } },
-  });
 });
 
 const GOOGLE_REPLY = {
@@ -311,24 +260,6 @@ test.each<[Provider, string, readonly object[]]>([
 function media(part: Partial<MessagePart>): readonly Message[] {
   return [{ role: 'user', parts: [part as MessagePart] }];
 }
-
-test('svc downloads media that a provider accepts only inline', async () => {
-  const url = fake.at('image', (_request, wire) => {
-    wire.write('HTTP/1.1 200 OK\r\ncontent-type: image/gif; x=y\r\ncontent-length: 2\r\n\r\nhi');
-  });
-  fake.answer(status(200, GOOGLE_REPLY));
-  const { result } = await asked(
-    'google-ai',
-    { api_key: 'secret', model: 'm' },
-    {
-      messages: media({ kind: 'media', media: 'image', source: { kind: 'url', url } }),
-    },
-  );
-  expect(result.ok).toBe(true);
-  expect(fake.requests[0]).toMatchObject({ method: 'GET', body: '' });
-  expect(JSON.stringify(fake.requests[0]?.headers)).not.toContain('secret');
-  expect(JSON.stringify(fake.requests[1]?.json)).toContain('{"inline_data":{"mime_type":"image/gif","data":"aGk="}}');
-});
 
 test.each(['http://169.254.169.254/latest', 'file:///etc/passwd', 'gopher://x'])(
   '%s is never downloaded',

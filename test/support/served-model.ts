@@ -9,13 +9,13 @@ export interface ServedModel {
   readonly fake: FakeProvider;
   readonly server: RunningServer;
   /** Sends a POST request to `route`, with the body as JSON; to another server if its URL is given. */
-  post(route: string, body: unknown, options?: PostOptions): Promise<Response>;
+  readonly post: (route: string, body: unknown, options?: PostOptions) => Promise<Response>;
   /** The value of a series of /metrics; 0 if there is none. */
-  metric(series: string): Promise<number>;
+  readonly metric: (series: string) => Promise<number>;
   /** Waits for the log line of a request, and returns it. */
-  logLine(requestId: string): Promise<Readonly<Record<string, unknown>>>;
+  readonly logLine: (requestId: string) => Promise<Readonly<Record<string, unknown>>>;
   /** Starts another server with the same definitions and variables, and these flags besides. */
-  start(...flags: readonly string[]): Promise<RunningServer>;
+  readonly start: (...flags: readonly string[]) => Promise<RunningServer>;
 }
 
 export interface PostOptions {

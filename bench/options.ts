@@ -47,22 +47,22 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   });
   if (values.help) return 'help';
   const usual = values.quick ? CASE_NAMES.filter((name) => !LONG_CASES.has(name)) : CASE_NAMES;
-  const wanted = new Set((values.case ?? usual).map((name) => pick('--case', name, CASE_NAMES, String)));
+  const wanted = new Set((values.case ?? usual).map((name) => pick('--case', name, CASE_NAMES)));
   const { quick, side, pairs } = values;
   return {
     cases: CASES.filter((subject) => wanted.has(subject.name)),
     inFlight: IN_FLIGHT_NAMES.filter((name) => wanted.has(name)),
     scaling: wanted.has(SCALING),
     complete: !quick && [values.case, side, pairs].every((value) => value === undefined),
-    sides: side === undefined ? SIDES : side.map((name) => pick('--side', name, SIDES, String)),
+    sides: side === undefined ? SIDES : side.map((name) => pick('--side', name, SIDES)),
     pairs: positive('--pairs', pairs ?? (quick ? '1' : '5')),
     limitMs: positive('--limit', values.limit) * 60_000,
   };
 }
 
-function pick<T>(flag: string, wanted: string, items: readonly T[], nameOf: (item: T) => string): T {
-  const found = items.find((item) => nameOf(item) === wanted);
-  if (found === undefined) throw new Error(`${flag} "${wanted}"is not one of ${items.map(nameOf).join(', ')}`);
+function pick<T extends string>(flag: string, wanted: string, items: readonly T[]): T {
+  const found = items.find((item) => item === wanted);
+  if (found === undefined) throw new Error(`${flag} "${wanted}" is not one of ${items.join(', ')}`);
   return found;
 }
 

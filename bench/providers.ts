@@ -8,6 +8,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { loadFunctions, type FunctionLibrary } from '../src/index.ts';
 import { answer } from './answers.ts';
 import { end, startWithPort } from './child-process.ts';
+import { median } from './load.ts';
 import { number, table } from './report.ts';
 
 const { values } = parseArgs({
@@ -120,10 +121,10 @@ async function run(functions: FunctionLibrary, url: string): Promise<void> {
 }
 
 function print(costs: ReadonlyMap<string, readonly number[]>, opened: number): void {
-  const median = (key: string): number => (costs.get(key) ?? []).toSorted((a, b) => a - b)[ROUNDS >> 1] ?? Number.NaN;
+  const middle = (key: string): number => median(costs.get(key) ?? []);
   const rows = PROVIDERS.map((provider) => {
-    const [call, stream] = [median(`${provider} call`), median(`${provider} stream`)];
-    const ratios = [call / median('openai call'), stream / median('openai stream')];
+    const [call, stream] = [middle(`${provider} call`), middle(`${provider} stream`)];
+    const ratios = [call / middle('openai call'), stream / middle('openai stream')];
     return [provider, number(call), number(stream), ...ratios.map((ratio) => ratio.toFixed(2))];
   });
   const head = ['provider', 'call µs', 'stream µs', 'call / openai', 'stream / openai'];

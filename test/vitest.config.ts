@@ -35,11 +35,7 @@ function builtProgram(name: string, fileParallelism = false, more: object = {}):
 const QUICK_START = ['--always-sparkplug', '--interrupt-budget=500000', '--max-semi-space-size=32'];
 
 /** Half of the time, these files wait for processes and limits. They keep no state in modules, so they can share processes. */
-const WAITING_FILES = {
-  maxWorkers: Math.max(6, availableParallelism()),
-  isolate: false,
-  setupFiles: 'test/support/new-connections.ts',
-};
+const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate: false };
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
 // machine with nothing else to do,

@@ -37,7 +37,7 @@ export function fenced(body: string, tag = ''): string {
  * without quotes; `<<draft>>` is another value of the type, and `<<answer>>` the value in the same layout. The others are words around it.
  * Undefined if no other value is found.
  */
-export function fill(draw: Draw, template: string): string | undefined {
+function fill(draw: Draw, template: string): string | undefined {
   const draft = template.includes('<<draft') ? draw.another() : draw;
   if (draft === undefined) return undefined;
   const style = draw.layout();
@@ -75,7 +75,7 @@ export function plain(draw: Draw): string {
 }
 
 /** All labels, as the model knows them. */
-export function labelsOf(draw: Draw): readonly string[] {
+function labelsOf(draw: Draw): readonly string[] {
   const shape = core(draw.shape);
   if (shape.kind === 'enum') return shape.values.map(({ name, alias }) => alias ?? name);
   const literals = shape.kind === 'union' ? shape.members : [shape];

@@ -5,7 +5,7 @@ import { reply, status } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer, temporaryFolder } from '../support/running-server.ts';
 import { serveModel } from '../support/served-model.ts';
-import { readStream } from '../support/sse.ts';
+import { ONE_USE, readStream } from '../support/sse.ts';
 import { RESUME_FILES } from './definitions.ts';
 
 const WORKERS = 2;
@@ -51,7 +51,7 @@ function holdAnswers(text = TEXT): { readonly release: (behaviour?: ReturnType<t
 
 /** The value of a metric without labels, or with exactly these. */
 async function metric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`, { headers: { 'x-svc-api-key': PASSWORD } })).text();
+  const text = await (await fetch(`${url}/metrics`, { headers: { ...ONE_USE, 'x-svc-api-key': PASSWORD } })).text();
   return Number(
     text
       .split('\n')
@@ -64,7 +64,7 @@ async function metric(url: string, name: string): Promise<number> {
 async function busyWorker(url: string): Promise<number> {
   let pid: number | undefined;
   await waitUntil('a worker with a call', async () => {
-    const answer = await fetch(`${url}/_debug/status`, { headers: { 'x-svc-api-key': PASSWORD } });
+    const answer = await fetch(`${url}/_debug/status`, { headers: { ...ONE_USE, 'x-svc-api-key': PASSWORD } });
     const { workers } = (await answer.json()) as {
       readonly workers: ReadonlyArray<{ readonly pid: number; readonly in_flight: number }>;
     };

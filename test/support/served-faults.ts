@@ -14,7 +14,7 @@ import { pageRows } from './fault-page.ts';
 import { REPLY_TEXT, type UpstreamFault } from './fault-steps.ts';
 import { childrenOf, waitUntil } from './load.ts';
 import { startServer, type RunningServer } from './running-server.ts';
-import { readStream } from './sse.ts';
+import { ONE_USE, readStream } from './sse.ts';
 import { COMMON_FAULTS } from './upstream-faults.ts';
 
 /** None of these looks like a key, so that only their values can give them away. */
@@ -28,9 +28,6 @@ const ROWS_AT_ONCE = { '1.1': 2, '2': 4 };
 
 /** An idle worker has about 70 MB, plus one reply of 64 MiB and the remains of the last ones. */
 const MOST_MEMORY_MB = 400;
-
-/** On a busy machine, a kept connection could reach its limit on the server before its next request. */
-const ONE_USE = { connection: 'close' };
 
 const PAGE = pageRows();
 
@@ -183,7 +180,7 @@ export function testServedFaults(transport: string, version: HttpVersion, ending
   }
 
   async function playStream(url: string, body: object): Promise<CellEnd> {
-    const reading = await readStream(url, body, ONE_USE);
+    const reading = await readStream(url, body);
     answers.push(headerText(reading.headers), reading.text);
     if (reading.status !== 200) return failedEnd(reading.status, JSON.parse(reading.text));
     const last = reading.messages.at(-1)?.data as object;

@@ -3,19 +3,20 @@ import { startFakeProvider, type FakeProvider } from './fake-provider.ts';
 import type { Answer } from './fake-wire.ts';
 import { waitUntil } from './load.ts';
 import { startServer, type RunningServer, type ServerOptions } from './running-server.ts';
+import { ONE_USE } from './sse.ts';
 
 /** A provider and a server that calls it, for all tests of a file. Definitions name the provider with `env.PROVIDER_URL`. */
 export interface ServedModel {
   readonly fake: FakeProvider;
   readonly server: RunningServer;
-  /** Sends a POST request to `route`, with the body as JSON; to another server if its URL is given. */
-  post(route: string, body: unknown, options?: PostOptions): Promise<Response>;
+  /** Sends a POST request to `route` on a connection of its own, with the body as JSON; to another server if its URL is given. */
+  readonly post: (route: string, body: unknown, options?: PostOptions) => Promise<Response>;
   /** The value of a series of /metrics; 0 if there is none. */
-  metric(series: string): Promise<number>;
+  readonly metric: (series: string) => Promise<number>;
   /** Waits for the log line of a request, and returns it. */
-  logLine(requestId: string): Promise<Readonly<Record<string, unknown>>>;
+  readonly logLine: (requestId: string) => Promise<Readonly<Record<string, unknown>>>;
   /** Starts another server with the same definitions and variables, and these flags besides. */
-  start(...flags: readonly string[]): Promise<RunningServer>;
+  readonly start: (...flags: readonly string[]) => Promise<RunningServer>;
 }
 
 export interface PostOptions {
@@ -52,12 +53,12 @@ export async function serveModel({
     post: (route, body, { headers = {}, signal, url = server.url } = {}) =>
       fetch(`${url}/${route}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
+        headers: { ...ONE_USE, 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
         signal: signal ?? null,
       }),
     metric: async (series) => {
-      const text = await (await fetch(`${server.url}/metrics`)).text();
+      const text = await (await fetch(`${server.url}/metrics`, { headers: ONE_USE })).text();
       const line = text.split('\n').find((each) => each.startsWith(`${series} `));
       return Number(line?.slice(series.length + 1) ?? 0);
     },

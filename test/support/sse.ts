@@ -13,6 +13,12 @@ export interface StreamReading {
   readonly text: string;
 }
 
+/**
+ * A server can close a connection that it kept just as a busy test sends the next request, which then fails with ECONNRESET: `fetch`
+ * repeats no POST request.
+ */
+export const ONE_USE = { connection: 'close' };
+
 /** Sends POST /stream/…; resolves when the headers arrive, which is at the first text. */
 export function openStream(
   url: string,
@@ -22,7 +28,7 @@ export function openStream(
 ): Promise<Response> {
   return fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { ...ONE_USE, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
     ...(signal === undefined ? {} : { signal }),
   });

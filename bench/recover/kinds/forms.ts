@@ -169,10 +169,19 @@ const isListOfNumbers = isListOf((item) => item.kind === 'int' || item.kind === 
 const isListOfWords: Kind['fits'] = (subject) =>
   isListOfTexts(subject) || isListOfNumbers(subject) || isListOf(isLabelShape)(subject);
 
-function items(spell: (item: string, at: number) => string, separator = '\n', indent?: number): Way {
+interface Layout {
+  readonly separator?: string;
+  readonly indent?: number;
+  readonly around?: (text: string) => string;
+}
+
+const inBrackets = (text: string): string => `[${text}]`;
+
+function items(spell: (item: string, at: number) => string, layout: Layout = {}): Way {
+  const { separator = '\n', around = (text) => text, ...style } = layout;
   return ({ tree, part }) =>
     tree.kind === 'list' && tree.items.length > 0
-      ? tree.items.map((item, at) => spell(part(item, { ...(indent !== undefined && { indent }) }), at)).join(separator)
+      ? around(tree.items.map((item, at) => spell(part(item, style), at)).join(separator))
       : undefined;
 }
 
@@ -217,31 +226,31 @@ const LISTS = group('lists', {
   },
   'strings as objects with one member': {
     fits: isListOfTexts,
-    ways: [(draw) => `[${String(items((item) => `{"item": ${item}}`, ', ')(draw))}]`],
+    ways: [items((item) => `{"item": ${item}}`, { separator: ', ', around: inBrackets })],
   },
   'numbers as strings': {
     fits: isListOfNumbers,
-    ways: [(draw) => `[${String(items((item) => `"${item}"`, ', ')(draw))}]`],
+    ways: [items((item) => `"${item}"`, { separator: ', ', around: inBrackets })],
   },
   'one word per line': { fits: isListOfWords, clear: false, ways: [lines((text) => text)] },
   'objects without brackets around them': {
     fits: isListOfObjects,
     ways: [
-      items((item) => item, '\n\n', 2),
-      items((item) => item, ',\n', 2),
+      items((item) => item, { separator: '\n\n', indent: 2 }),
+      items((item) => item, { separator: ',\n', indent: 2 }),
       items((item) => item),
-      items((item) => item, ''),
-      items((item) => item, ', '),
-      (draw) => fenced(String(items((item) => item)(draw)), 'jsonl'),
-      items((item) => fenced(item, 'json'), '\n\n', 2),
-      items((item, at) => `### ${at + 1}\n\n${fenced(item, 'json')}`, '\n\n', 2),
+      items((item) => item, { separator: '' }),
+      items((item) => item, { separator: ', ' }),
+      items((item) => item, { around: (text) => fenced(text, 'jsonl') }),
+      items((item) => fenced(item, 'json'), { separator: '\n\n', indent: 2 }),
+      items((item, at) => `### ${at + 1}\n\n${fenced(item, 'json')}`, { separator: '\n\n', indent: 2 }),
       items((item, at) => `${at + 1}. ${item}`),
       items(bullet),
     ],
   },
   'one row per line': {
     fits: isListOf((item) => item.kind === 'list'),
-    ways: [items((item) => item), items((item) => item, ',\n')],
+    ways: [items((item) => item), items((item) => item, { separator: ',\n' })],
   },
   'brackets twice around a list': { fits: isListOfWords, ways: ['[<<json>>]'] },
 });

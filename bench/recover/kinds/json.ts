@@ -12,6 +12,7 @@ import {
   type Way,
 } from '../kind.ts';
 import * as phrases from '../phrases.ts';
+import { poem, word } from '../phrases.ts';
 import type { Random } from '../random.ts';
 import type { ReplyTree, ScalarTree } from '../reply-tree.ts';
 import type { Shape } from '../shape.ts';
@@ -74,6 +75,7 @@ function usualComma({ isLast }: Spot): string {
 const isInner = ({ isLast, index }: Spot): boolean => !isLast && index > 0;
 const isMember = ({ member }: Spot): boolean => member !== undefined;
 const isField = ({ member }: Spot): boolean => member?.role === 'field';
+const isNullField = (spot: Spot): boolean => isField(spot) && isNull(spot.tree);
 const isBelowRoot = ({ index }: Spot): boolean => index > 0;
 
 function sizeOf(tree: ReplyTree): number {
@@ -139,8 +141,6 @@ function quotedWith(open: string, close: string): Way {
   const quote = (text: string): string => `${open}${JSON.stringify(text).slice(1, -1)}${close}`;
   return inStyle({ indent: 2, key: quote, text: ({ text }) => quote(text) });
 }
-
-const { poem, word } = phrases;
 
 /** Strings that are not JSON strings, or that contain what a reader can take for an end. */
 const STRINGS = group(
@@ -330,7 +330,6 @@ const SPELLINGS = group(
         });
       },
       (draw) => {
-        const isNullField = (spot: Spot): boolean => isField(spot) && isNull(spot.tree);
         const keepsOne = draw.spot((spot) => isField(spot) && !isNullField(spot)) !== undefined;
         return keepsOne ? inStyle({ indent: 2, omit: isNullField })(draw) : undefined;
       },
@@ -554,8 +553,8 @@ function isNull(tree: ReplyTree): boolean {
   return tree.kind === 'scalar' && tree.value === null;
 }
 
-function nulls(word: string, isWanted: (tree: ScalarTree) => boolean = () => true): Way {
-  return inStyle({ indent: 2, scalar: (tree) => (isNull(tree) && isWanted(tree) ? word : String(tree.value)) });
+function nulls(spelled: string, isWanted: (tree: ScalarTree) => boolean = () => true): Way {
+  return inStyle({ indent: 2, scalar: (tree) => (isNull(tree) && isWanted(tree) ? spelled : String(tree.value)) });
 }
 
 function booleans(spell: (value: boolean) => string): Way {
@@ -596,17 +595,17 @@ const DIALECTS = group('Python and JavaScript', {
   'other words for null': {
     fits: hasNulls,
     ways: [
-      ...['None', 'NONE', 'NULL', 'Null', 'nil', 'undefined', ''].map((word) => nulls(word)),
-      ...['"N/A"', '"none"', '"null"', '"-"', '"unknown"', '"not specified"'].map((word) =>
-        nulls(word, (tree) => !tree.shared),
+      ...['None', 'NONE', 'NULL', 'Null', 'nil', 'undefined', ''].map((term) => nulls(term)),
+      ...['"N/A"', '"none"', '"null"', '"-"', '"unknown"', '"not specified"'].map((term) =>
+        nulls(term, (tree) => !tree.shared),
       ),
     ],
   },
   'NaN for null': { fits: hasNulls, clear: false, ways: [nulls('NaN')] },
   'nothing for an empty list': {
     fits: both(isComposite, has('list')),
-    ways: ['null', '""', '"none"'].map((word) =>
-      partAs((spot) => (isField(spot) && spot.tree.kind === 'list' && spot.tree.items.length === 0 ? word : undefined)),
+    ways: ['null', '""', '"none"'].map((term) =>
+      partAs((spot) => (isField(spot) && spot.tree.kind === 'list' && spot.tree.items.length === 0 ? term : undefined)),
     ),
   },
   'other words for booleans': {

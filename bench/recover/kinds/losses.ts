@@ -181,8 +181,8 @@ function withEntry(draw: Draw): ReturnType<Way> {
   if (draw.tree.kind !== 'object' || shape.kind !== 'map') return undefined;
   const keys = core(shape.key);
   const names = keys.kind === 'enum' ? keys.values.map(({ name }) => name) : ['appendix'];
-  const used = draw.tree.members.map(({ key }) => key);
-  const free = names.find((name) => !used.includes(name));
+  const used = new Set(draw.tree.members.map(({ key }) => key));
+  const free = names.find((name) => !used.has(name));
   if (free === undefined) return undefined;
   const reply = `{${draw.write({}).slice(1, -1)}, ${JSON.stringify(free)}: "somewhere in the text"}`;
   return { reply, truth: { kind: 'rest', value: draw.value } };

@@ -104,11 +104,11 @@ export const TEST_OPTIONS: readonly Option[] = [
 ];
 
 function repeatable(flags: string, help: string): Option {
-  const append = (text: string, previous: readonly string[] | undefined): readonly string[] => [
-    ...(previous ?? []),
-    text,
-  ];
-  return new Option(flags, `${help} (repeatable)`).argParser(append);
+  return new Option(flags, `${help} (repeatable)`).argParser(appended);
+}
+
+function appended(text: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), text];
 }
 
 function numeric(flags: string, help: string, parse: ParseValue<number>): Option {

@@ -19,26 +19,27 @@ export interface BatchOptions {
 const CONCURRENCY = 10;
 
 export const BATCH_OPTIONS: readonly Option[] = [
-  new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory().helpGroup('Rows:'),
-  new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv')
-    .makeOptionMandatory()
-    .helpGroup('Rows:'),
-  numeric('--limit <n>', 'Run only this many rows, from the first one', wholeNumber(1, 2 ** 40)).helpGroup('Rows:'),
-  new Option('--retry-failed', 'Run the failed rows again').helpGroup('Rows:'),
-  new Option(
-    '--accept-changes',
-    'Continue although the input or the definitions have changed since the first run',
-  ).helpGroup('Rows:'),
-  numeric('--concurrency <n>', 'Limit of concurrent calls', wholeNumber(1, 1000))
-    .default(CONCURRENCY)
-    .helpGroup('Calls:'),
-  new Option('--server <url>', 'Call the function of this server instead of running it in this process')
-    .argParser(serverUrl)
-    .helpGroup('Calls:'),
-  new Option('--api-key-env <name>', 'The variable with the key for --server')
-    .default('SVC_API_KEY')
-    .helpGroup('Calls:'),
+  ...inGroup(
+    'Rows:',
+    new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory(),
+    new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory(),
+    numeric('--limit <n>', 'Run only this many rows, from the first one', wholeNumber(1, 2 ** 40)),
+    new Option('--retry-failed', 'Run the failed rows again'),
+    new Option('--accept-changes', 'Continue although the input or the definitions have changed since the first run'),
+  ),
+  ...inGroup(
+    'Calls:',
+    numeric('--concurrency <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY),
+    new Option('--server <url>', 'Call the function of this server instead of running it in this process').argParser(
+      serverUrl,
+    ),
+    new Option('--api-key-env <name>', 'The variable with the key for --server').default('SVC_API_KEY'),
+  ),
 ];
+
+function inGroup(heading: string, ...options: readonly Option[]): readonly Option[] {
+  return options.map((option) => option.helpGroup(heading));
+}
 
 function serverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -68,47 +69,46 @@ export interface TestOptions {
 }
 
 export const TEST_OPTIONS: readonly Option[] = [
-  repeatable('--function <name>', 'Run only the tests of these functions; * matches any characters').helpGroup(
+  ...inGroup(
     'Tests:',
+    repeatable('--function <name>', 'Run only the tests of these functions; * matches any characters'),
+    repeatable('--name <name>', 'Run only the tests with these names; * matches any characters'),
+    repeatable(
+      '-i, --include <pattern>',
+      'Run only these tests: "Function::Test", "Function::", "::Test", or the name of a function or test; * as above',
+    ),
+    repeatable('-x, --exclude <pattern>', 'Do not run these tests, even if another option selects them'),
+    new Option('--list', 'List the tests without running them'),
+    new Option('--pass-if-no-tests', 'Exit with 0 if no test is found'),
   ),
-  repeatable('--name <name>', 'Run only the tests with these names; * matches any characters').helpGroup('Tests:'),
-  repeatable(
-    '-i, --include <pattern>',
-    'Run only these tests: "Function::Test", "Function::", "::Test", or the name of a function or test; * as above',
-  ).helpGroup('Tests:'),
-  repeatable('-x, --exclude <pattern>', 'Do not run these tests, even if another option selects them').helpGroup(
-    'Tests:',
-  ),
-  new Option('--list', 'List the tests without running them').helpGroup('Tests:'),
-  new Option('--pass-if-no-tests', 'Exit with 0 if no test is found').helpGroup('Tests:'),
-  repeatable('--client <name>', "Call this client instead of the function's own; compare several").helpGroup('Calls:'),
-  numeric('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY).helpGroup('Calls:'),
-  numeric('--repeat <n>', 'Run each test this many times, and report how many runs pass', wholeNumber(1, 1000))
-    .default(1)
-    .helpGroup('Calls:'),
-  numeric('--pass-rate <share>', 'Share of the runs of a test that must pass', share)
-    .default(1, '100%')
-    .helpGroup('Calls:'),
-  new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test').helpGroup(
+  ...inGroup(
     'Calls:',
+    repeatable('--client <name>', "Call this client instead of the function's own; compare several"),
+    numeric('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY),
+    numeric(
+      '--repeat <n>',
+      'Run each test this many times, and report how many runs pass',
+      wholeNumber(1, 1000),
+    ).default(1),
+    numeric('--pass-rate <share>', 'Share of the runs of a test that must pass', share).default(1, '100%'),
+    new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test'),
+    new Option('--record <dir>', 'Save the replies of the models in this directory').conflicts('replay'),
+    new Option('--replay <dir>', 'Use the replies in this directory instead of calling models'),
   ),
-  new Option('--record <dir>', 'Save the replies of the models in this directory')
-    .conflicts('replay')
-    .helpGroup('Calls:'),
-  new Option('--replay <dir>', 'Use the replies in this directory instead of calling models').helpGroup('Calls:'),
-  new Option('--watch', 'Run the tests again whenever a file is saved').helpGroup('Report:'),
-  new Option('--format <name>', 'Format of the report')
-    .choices(['pretty', 'json', 'junit'])
-    .default('pretty')
-    .helpGroup('Report:'),
-  new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal').helpGroup('Report:'),
+  ...inGroup(
+    'Report:',
+    new Option('--watch', 'Run the tests again whenever a file is saved'),
+    new Option('--format <name>', 'Format of the report').choices(['pretty', 'json', 'junit']).default('pretty'),
+    new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal'),
+  ),
 ];
 
 function repeatable(flags: string, help: string): Option {
-  return new Option(flags, `${help} (repeatable)`).argParser((text, previous: readonly string[] = []) => [
-    ...previous,
-    text,
-  ]);
+  return new Option(flags, `${help} (repeatable)`).argParser(appended);
+}
+
+function appended(text: string, previous: readonly string[] | undefined): readonly string[] {
+  return [...(previous ?? []), text];
 }
 
 function numeric(flags: string, help: string, parse: ParseValue<number>): Option {

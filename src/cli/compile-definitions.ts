@@ -8,8 +8,8 @@ import { DEFAULT_DIRECTORIES } from '../config/settings.ts';
 import type { Program } from '../schema/program.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
-import { prettyReport } from './pretty-report.ts';
-import { reportProblem } from './terminal.ts';
+import { prettyReport, reportStyle, summaryLine } from './pretty-report.ts';
+import { reportProblem, type Terminal } from './terminal.ts';
 
 /** A compiled directory of definitions. There is a program unless a diagnostic is an error. */
 export interface Compiled extends Sources, CompileResult {}
@@ -52,6 +52,22 @@ export function compileOptions(config: Config): CompileOptions {
     ...(config.apiVersion !== undefined && { apiVersion: config.apiVersion }),
     variables: config.env,
   };
+}
+
+/**
+ * Compiles the definitions of a command that runs them, and prints their problems. The failure is a sentence that begins with
+ * `nothing`, if they have errors, or the reason why they cannot be read.
+ */
+export function compileToRun(
+  config: Config,
+  { error }: Terminal,
+  nothing: string,
+): Result<Compiled & { readonly program: Program }, string> {
+  const compiled = compileDefinitions(config);
+  if (!compiled.ok) return compiled;
+  const { program } = compiled.value;
+  error.write(prettyReport(compiled.value, reportStyle(config, error)));
+  return program === undefined ? err(`${nothing}. ${summaryLine(compiled.value)}`) : ok({ ...compiled.value, program });
 }
 
 /** Compiles the definitions of a command that prints a part of the program. If they have errors, prints these and returns undefined. */

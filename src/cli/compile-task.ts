@@ -24,7 +24,6 @@ import { compileDefinitions } from './compile-definitions.ts';
 import { definitionSecrets, type DefinitionSecrets } from './definition-secrets.ts';
 import { prettyReport, type ReportStyle, summaryLine } from './pretty-report.ts';
 
-/** A task for a compile thread. */
 export type CompileTask =
   /** Compiles the definitions that the configuration names. Answered with `Result<CompiledDefinitions, string>`. */
   | { readonly type: 'compile'; readonly config: Config; readonly output: CompileOutput }
@@ -44,7 +43,6 @@ export type CompileTask =
 /** The wishes of those who read the result of a compilation. */
 export interface CompileOutput {
   readonly style: ReportStyle;
-  /** Whether they need the TypeScript types of the functions. */
   readonly types: boolean;
 }
 

@@ -4,9 +4,7 @@ import { resolveValue, variablesIn, type ClientType } from '../schema/client.ts'
 import type { Definitions, TestType } from '../schema/program.ts';
 import { PROVIDER_DESCRIPTIONS } from '../schema/providers/providers.ts';
 
-/** The secrets that clients use. */
 export interface DefinitionSecrets {
-  /** Environment variables with secrets. */
   readonly variables: readonly string[];
   /** Credentials that the definitions contain. */
   readonly credentials: readonly string[];

@@ -9,7 +9,6 @@ import type { ExitCode, Terminal } from './terminal.ts';
 export interface Invocation {
   readonly terminal: Terminal;
   readonly config: Config;
-  /** The settings that the command line contains. */
   readonly flags: Partial<SettingValues>;
   readonly defaults: CommandDefaults;
   /** The values of the command's own options, such as `format`. */

@@ -5,7 +5,6 @@ import { invariant } from '../base/invariant.ts';
 import { isJsonObject } from '../base/json.ts';
 
 export interface PackageInfo {
-  /** The folder of svc's package.json. */
   readonly root: string;
   readonly version: string;
 }

@@ -1,8 +1,9 @@
 import { counted } from '../base/amounts.ts';
 import { formatPretty, type ReportInput } from '../diagnostics/report-formats.ts';
+import type { Config } from '../config/config.ts';
 import type { Definitions } from '../schema/program.ts';
+import type { TerminalStream } from './terminal.ts';
 
-/** The content that a summary counts. */
 export interface SummaryInput extends ReportInput {
   /** Absent if a diagnostic is an error. */
   readonly definitions?: Pick<Definitions, 'functions' | 'clients'>;
@@ -12,6 +13,11 @@ export interface ReportStyle {
   readonly colour: boolean;
   /** Shows all warnings; otherwise the first few, and the number of the others. */
   readonly everyWarning: boolean;
+}
+
+/** The style of a command whose warnings a feature shows. */
+export function reportStyle({ features }: Pick<Config, 'features'>, { colour }: TerminalStream): ReportStyle {
+  return { colour, everyWarning: features.includes('display_all_warnings') };
 }
 
 /** At start, more warnings would hide the line with the server's address. */

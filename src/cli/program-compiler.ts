@@ -14,7 +14,6 @@ import type { CompiledContent, CompiledDefinitions, CompileOutput, CompileTask }
  */
 const IDLE_MS = 5_000;
 
-/** A program that workers can load from its file. */
 interface WrittenProgram {
   readonly path: string;
   readonly hash: string;
@@ -71,7 +70,6 @@ export class ProgramCompiler {
     return (await this.#run({ type: 'compile', config, output })) as Result<CompiledDefinitions, string>;
   }
 
-  /** Returns the source of the argument validators of a function. */
   async validators(functionName: string, { path, hash }: WrittenProgram): Promise<string> {
     const task = { type: 'validators', functionName, programPath: path, programHash: hash } as const;
     return (await this.#run(task)) as string;

@@ -10,7 +10,6 @@ import { reportProblem, withoutSecrets, type ExitCode, type Terminal, type Termi
 import { nearestNames } from '../base/suggestion.ts';
 import { badValue } from '../config/load-config.ts';
 
-/** The groups of the list of commands. */
 const GROUPS = { write: 'Write functions:', serve: 'Serve them:', call: 'Call them:', about: 'About svc:' } as const;
 
 export interface CommandDescription {
@@ -210,7 +209,6 @@ export const COMMANDS: readonly CommandDescription[] = [
   },
 ];
 
-/** The process that a command line runs in. */
 export interface ProgramProcess {
   readonly terminal: Terminal;
   /** The entry file of the threads that compile for a server. */
@@ -265,12 +263,10 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
-/** Runs a command that was found in the command line. */
 type Start = (description: CommandDescription, command: Command) => Promise<void>;
 
 const HELP_FLAG = ['-h, --help', 'Show this help'] as const;
 
-/** Declares the program and its commands with commander. */
 export function createProgram(terminal: Terminal, start: Start): Command {
   const program = new Command('svc')
     .description('Serves typed LLM functions, written in definition files, as HTTP endpoints.')

@@ -30,7 +30,6 @@ export interface ServeProcess {
   readonly compileThread: URL;
 }
 
-/** A server that is to start. */
 export interface Serving extends Invocation, ServeProcess {
   /** The directory, or the one file, of the definitions. */
   readonly path: string;
@@ -116,13 +115,10 @@ export interface ReloadReporter extends ServerReporter {
 export interface ReporterParts {
   readonly config: Config;
   readonly logger: Logger;
-  /** Writes a line to the standard output. */
   readonly print: (line: string) => void;
-  /** Writes a line to the standard error. */
   readonly printError: (line: string) => void;
 }
 
-/** The parts of a call that its line contains. */
 const LOGGED_CONTENT: Readonly<Record<Config['logContent'], string>> = {
   none: 'neither arguments nor answers',
   short: 'arguments and answers, up to 2 KB of each; --log-content none leaves them out',

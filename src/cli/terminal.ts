@@ -1,9 +1,9 @@
 import { codeOf } from '../base/invariant.ts';
+import { didYouMean } from '../base/suggestion.ts';
 import { writeFault } from '../base/write-file.ts';
 import { processVariables, secretsOf, wantsColour } from '../config/environment.ts';
 import { Redactor } from '../logging/redactor.ts';
 
-/** One of the two streams that a user reads. */
 export interface TerminalStream {
   write(text: string): void;
   /** Whether `text` can contain escape sequences for colours. */
@@ -34,6 +34,11 @@ export function reportProblem(terminal: Terminal, sentence: string): 1 {
 export function refuse(terminal: Terminal, sentence: string): 2 {
   reportProblem(terminal, sentence);
   return 2;
+}
+
+/** `there is no function "Raed". Did you mean "Read"?` */
+export function thereIsNo(kind: string, name: string, names: readonly string[]): string {
+  return `there is no ${kind} ${JSON.stringify(name)}. ${didYouMean(name, names)}`.replace(/\. $/u, '');
 }
 
 /** Writes an error that no one expected, without the credentials of the environment, and returns the exit code for it. */
@@ -80,6 +85,16 @@ function outputOf(stream: NodeJS.WriteStream, failed: (fault: Error) => void): T
 
 /** The exit code of a program that an interrupt ended, as shells report it: 128 and the number of SIGINT. */
 export const INTERRUPTED = 130;
+
+/** Runs a command that can end early. */
+export async function withInterrupts(run: (interrupts: Interrupts) => Promise<ExitCode>): Promise<ExitCode> {
+  const interrupts = new Interrupts();
+  try {
+    return await run(interrupts);
+  } finally {
+    interrupts.close();
+  }
+}
 
 /** The interrupts of the person at the terminal. The second one ends the process. */
 export class Interrupts {

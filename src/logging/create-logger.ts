@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 import { pino, type Logger as Pino } from 'pino';
-import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
+import { constants, fstatSync, openSync, write as writeBytes, writeSync } from 'node:fs';
 import { wantsColour } from '../config/environment.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
@@ -8,7 +8,6 @@ import { prettyLine, terminalLine } from './readable-line.ts';
 import { Redactor } from './redactor.ts';
 import { codeOf } from '../base/invariant.ts';
 
-/** The part of the configuration that a logger reads. */
 type LoggerConfig = Pick<Config, 'logLevel' | 'secrets' | 'env'> & Partial<Pick<Config, 'logFormat'>>;
 
 export interface LoggerOptions {
@@ -24,7 +23,6 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void;
 }
 
-/** A logger that owns its destination. */
 export interface ServiceLogger extends Logger {
   /** Number of lines lost since the start, because the destination was closed or full. */
   readonly dropped: number;
@@ -167,7 +165,7 @@ export class LogSink {
       return;
     }
     this.#submitted = true;
-    write(this.#descriptor, this.#inFlight, this.#written);
+    writeBytes(this.#descriptor, this.#inFlight, this.#written);
   };
 
   readonly #written = (error: NodeJS.ErrnoException | null, bytes: number): void => {

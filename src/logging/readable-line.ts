@@ -8,7 +8,6 @@ const GREEN = 32;
 /** The lines below the first line of an entry begin where its message begins. */
 const INDENT = '         ';
 
-/** The colours of levels. */
 const LEVEL_COLOURS: Readonly<Record<string, number>> = { error: 31, warn: 33, info: 36, debug: 90 };
 
 /** Adds a colour of the terminal to a text. */
@@ -53,7 +52,6 @@ const PATH_COLUMNS = 42;
 /** A request can choose the names of its clients. */
 const NAME_COLUMNS = 24;
 
-/** A line about a finished request. */
 function isRequest(entry: LogFields): boolean {
   return entry['msg'] === 'request' && entry['method'] !== undefined;
 }

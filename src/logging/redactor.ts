@@ -49,7 +49,6 @@ export class Redactor {
   }
 }
 
-/** The part of a text that `mask` replaces. */
 interface Masked extends TextRange {
   readonly mask: string;
 }
@@ -139,7 +138,6 @@ class SecretMatcher {
     for (const part of this.#parts) this.#addGrams(part);
   }
 
-  /** Returns the ranges to mask, in order and without overlaps. */
   find(text: string): readonly TextRange[] {
     const ranges: Array<{ start: number; end: number }> = [];
     if (this.#parts.size === 0) return ranges;
@@ -171,7 +169,6 @@ class SecretMatcher {
   }
 }
 
-/** The slot of the four characters at a place. */
 function slotAt(text: string, at: number, shift: number): number {
   const gram =
     text.charCodeAt(at) ^

@@ -18,7 +18,6 @@ export interface RequestEntry {
   readonly functionName?: string | undefined;
   /** The name of the caller's key, if the server has a key file. */
   readonly keyName?: string | undefined;
-  /** The tags that the caller gave the call. */
   readonly tags?: ReadonlyMap<string, string> | undefined;
   /** What happened to the answers that are kept for callers who ask again. */
   readonly kept?: KeptAnswerFields | undefined;
@@ -38,7 +37,6 @@ export interface RequestEntry {
   readonly flags?: ReadonlyArray<{ readonly flag: string; readonly path: string }> | undefined;
   /** The counts of what the value lacks. */
   readonly losses?: Losses | undefined;
-  /** Number of partial results that were sent. */
   readonly partials?: number | undefined;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined;
   /** The body as received, and parsed. */
@@ -73,7 +71,6 @@ export interface CallTimes {
   readonly queue: number;
   /** Creating the client and rendering the prompt. The sum over all attempts, like the next two. */
   readonly render: number;
-  /** Waiting for the model. */
   readonly model: number;
   readonly parse: number;
   /** Pauses between attempts, and other work of this process. */

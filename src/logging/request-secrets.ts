@@ -39,7 +39,6 @@ const HINT =
 /** Keys of options that callers put at the top of the body, or under a misspelled name. Such requests get 400. */
 const MISPLACED = /option|registry|^clients?$|^env(?:s|ironment)?$|^headers$|^queryparams$/u;
 
-/** The credentials of a request. */
 export interface RequestSecrets {
   readonly values: readonly string[];
   /** The body has a place for credentials, even if it is empty. */

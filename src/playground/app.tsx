@@ -157,7 +157,6 @@ interface KeyFormProps {
   readonly onKey: (key: string) => void;
 }
 
-/** Asks for the key of the server. */
 function KeyForm({ refused, onKey }: KeyFormProps): VNode {
   const [key, setKey] = useState('');
   return (

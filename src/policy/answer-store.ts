@@ -14,7 +14,6 @@ export type Claim =
   | {
       readonly kind: 'kept';
       readonly answer: string;
-      /** Milliseconds since it was kept. */
       readonly ageMs: number;
     }
   | OwnClaim
@@ -45,7 +44,6 @@ export interface CountedAnswerStore extends AnswerStore {
   readonly counts: AnswerCounts;
 }
 
-/** The state of a store, for metrics. */
 export interface AnswerCounts {
   /** The answers in the memory of this process, and their bytes. */
   readonly entries: number;

@@ -1,6 +1,5 @@
 import type { Grant, Ledger, Limit } from './ledger.ts';
 
-/** The units that a worker asks for. */
 export interface LeaseRequest {
   readonly limit: Limit;
   /** The units that its waiting requests need. */
@@ -14,7 +13,6 @@ export interface ReturnedUnits {
   readonly limit: Limit;
   readonly units: number;
   readonly window: number;
-  /** The id of the recall that this answers. */
   readonly recall?: number | undefined;
 }
 

@@ -47,7 +47,6 @@ interface Waiting {
  */
 class Lease {
   limit: Limit;
-  /** Units that this worker took and did not spend. */
   unspent = 0;
   window = 0;
   endsAt = Number.POSITIVE_INFINITY;
@@ -100,7 +99,6 @@ export class Leases {
     this.#own = new MemoryLedger(this.#clock);
   }
 
-  /** The number of limits in memory. */
   get size(): number {
     return this.#leases.size;
   }
@@ -204,7 +202,6 @@ export class Leases {
     return known;
   }
 
-  /** Asks until no request waits. */
   async #ask(lease: Lease): Promise<void> {
     while (lease.waiting.length > 0) {
       const need = lease.waiting.reduce((sum, { units }) => sum + units, 0) - lease.unspent;

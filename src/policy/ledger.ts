@@ -13,7 +13,6 @@ export interface Limit {
   readonly windowMs: number | undefined;
 }
 
-/** The answer to a request for units. */
 export interface Grant {
   /** From 0 to the number of units that were requested. */
   readonly granted: number;
@@ -39,7 +38,6 @@ export interface Ledger {
   give(limit: Limit, units: number, window: number): void;
 }
 
-/** The length of a window that begins at midnight UTC. */
 export const DAY_MS = 86_400_000;
 
 /** The milliseconds from this time of day to the next midnight UTC. */
@@ -69,7 +67,6 @@ interface Window {
 /** The windows of one length, in the order of their beginning. */
 type Windows = Map<string, Window>;
 
-/** The ledger in the memory of one process. */
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
   readonly #maxWindows: number;
@@ -81,7 +78,6 @@ export class MemoryLedger implements Ledger {
     this.#maxWindows = maxWindows;
   }
 
-  /** The number of windows in memory. */
   get size(): number {
     return [...this.#windows.values()].reduce((sum, { size }) => sum + size, 0);
   }

@@ -39,13 +39,11 @@ export class Reservation implements Usage {
   }
 }
 
-/** The limit that a caller has reached. */
 export interface LimitReached {
   readonly name: LimitName;
   readonly retryAfterSeconds: number;
 }
 
-/** A key of the key file. */
 export interface LimitedKey {
   readonly name: string;
   readonly limits: CallerLimits | undefined;
@@ -71,7 +69,6 @@ export class Limiter {
     this.#addressLimits = addressLimits;
   }
 
-  /** Uses other limits for addresses from now on. */
   replace(addressLimits: CallerLimits | undefined): void {
     this.#addressLimits = addressLimits;
     this.#addresses = undefined;
@@ -234,7 +231,6 @@ export interface NamedLimit {
   readonly unitsInHeader: number;
 }
 
-/** All limits of one caller. */
 export interface LimitSet {
   readonly limits: readonly NamedLimit[];
   /** The header that states the limits (draft-ietf-httpapi-ratelimit-headers-10). */
@@ -242,7 +238,7 @@ export interface LimitSet {
 }
 
 /** Ledgers count whole numbers, and a small call costs less than a millionth of a dollar. */
-export const UNITS_OF_A_DOLLAR = 1e9;
+const UNITS_OF_A_DOLLAR = 1e9;
 
 const MINUTE_MS = 60_000;
 

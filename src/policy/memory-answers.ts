@@ -10,7 +10,6 @@ export interface AnswerClock {
 }
 
 export interface MemoryAnswersOptions {
-  /** The most bytes of all answers together. */
   readonly maxBytes: number;
   readonly clock?: AnswerClock;
 }

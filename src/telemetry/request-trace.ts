@@ -6,6 +6,7 @@ import {
   type TextMapGetter,
   trace,
   type TextMapSetter,
+  type TextMapPropagator,
 } from '@opentelemetry/api';
 import type {
   AttemptObserver,
@@ -27,15 +28,14 @@ import {
   inputMessages,
   outputMessages,
 } from './attributes.ts';
-import { RecordedSpan, type SpanOutput, TracePosition } from './spans.ts';
-import { short, type EpochClock, type TraceServices, OTHER } from './trace-services.ts';
+import { RecordedSpan, type SpanOutput, TracePosition, type Sampling } from './spans.ts';
+import type { Instruments } from './instruments.ts';
 
 /** The headers of a request with which its caller continues a trace. */
 const TRACE_HEADERS = ['traceparent', 'tracestate', 'baggage'] as const;
 
 type TraceHeader = (typeof TRACE_HEADERS)[number];
 
-/** The part of an HTTP request that its trace needs. */
 export interface RequestHead {
   readonly method: string;
   readonly path: string;
@@ -44,7 +44,6 @@ export interface RequestHead {
   header(name: TraceHeader): string | undefined;
 }
 
-/** The end of a request. */
 interface TraceEnd {
   /** The status that was sent; undefined if the caller disconnected before. */
   readonly status: number | undefined;
@@ -77,7 +76,7 @@ export class RequestTrace implements CallObserver {
     this.#head = head;
     this.#startedAt = startedAt;
     services.clock.adjust();
-    this.#received = received(services, head);
+    this.#received = callerContext(services, head);
     const { traces } = services;
     if (traces === undefined) return;
     const parent = this.#received === ROOT_CONTEXT ? undefined : trace.getSpanContext(this.#received);
@@ -209,7 +208,6 @@ interface EndedRequest {
   readonly endedAt: number;
 }
 
-/** The parsing of one reply, in this thread or in another. */
 class ParseTrace implements ParseObserver {
   readonly #span: RecordedSpan;
   readonly #clock: EpochClock;
@@ -245,7 +243,7 @@ class ParseTrace implements ParseObserver {
 }
 
 /** The context of the caller. Most callers have none. */
-function received({ propagator }: TraceServices, head: RequestHead): Context {
+function callerContext({ propagator }: TraceServices, head: RequestHead): Context {
   const isNew = head.header('traceparent') === undefined && head.header('baggage') === undefined;
   return isNew ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, head, HEADERS);
 }
@@ -304,7 +302,6 @@ const OPTIONS: ReadonlyArray<readonly [attribute: string, names: readonly string
   [CONVENTIONS.requestTopP, ['top_p']],
 ];
 
-/** The trace of the call that makes the request. */
 interface CallTrace {
   /** What the caller sent: its span and its baggage. */
   readonly received: Context;
@@ -484,4 +481,67 @@ function setReplyAttributes(span: RecordedSpan, reply: ObservedReply): void {
     span.set(CONVENTIONS.cacheWrittenTokens, cacheWrittenInputTokens);
   }
   if (reasoningTokens !== undefined) span.set(CONVENTIONS.reasoningTokens, reasoningTokens);
+}
+
+/** The objects that all traces of a process share. */
+export interface TraceServices {
+  /** Undefined if svc exports no traces. */
+  readonly traces: (SpanOutput & { readonly sampling: Sampling }) | undefined;
+  /** Undefined if svc exports no metrics. */
+  readonly instruments: Instruments | undefined;
+  readonly propagator: TextMapPropagator;
+  readonly names: KnownNames;
+  readonly clock: EpochClock;
+  readonly captureContent: boolean;
+  readonly redact: Redact;
+}
+
+const OTHER = 'other';
+
+/** The maximum length of the name of a model or client. */
+const LONGEST_NAME = 256;
+
+function short(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`;
+}
+
+/** The names that this process has used in metrics. Names beyond the limit share one value. */
+export class KnownNames {
+  readonly #limit: number;
+  readonly #names = new Set<string>();
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  bounded(name: string): string {
+    if (this.#names.has(name)) return name;
+    if (this.#names.size >= this.#limit || name.length > LONGEST_NAME) return OTHER;
+    this.#names.add(name);
+    return name;
+  }
+}
+
+/** A larger difference is a change of the system's clock. Smaller ones are rounding, and would shift the spans of a trace. */
+const CHANGE_MS = 50;
+
+/** Converts times of `performance.now()`, which is monotonic, to times of the system's clock. */
+export class EpochClock {
+  #offset = Date.now() - performance.now();
+
+  /** Call this from time to time, because the two clocks drift apart. */
+  adjust(): void {
+    const offset = Date.now() - performance.now();
+    if (Math.abs(offset - this.#offset) > CHANGE_MS) this.#offset = offset;
+  }
+
+  /** Returns milliseconds since 1970. */
+  at(time: number): number {
+    return this.#offset + time;
+  }
+
+  /** Returns milliseconds since 1970. */
+  now(): number {
+    return this.at(performance.now());
+  }
 }

@@ -81,14 +81,12 @@ function randomWord(): number {
 
 const BYTES_OF_ID = Buffer.alloc(16);
 
-/** Returns hexadecimal digits. */
 function textOf(words: readonly number[]): string {
   let end = 0;
   for (const word of words) end = BYTES_OF_ID.writeUInt32BE(word, end);
   return BYTES_OF_ID.toString('hex', 0, end);
 }
 
-/** Reads hexadecimal digits. */
 function wordsOf(text: string): readonly number[] {
   return Array.from({ length: text.length / 8 }, (_, index) =>
     Number.parseInt(text.slice(8 * index, 8 * index + 8), 16),
@@ -163,7 +161,6 @@ export class RecordedSpan implements ReadableSpan {
     return this.#context;
   }
 
-  /** Starts a span below this one. */
   child(name: string, startedAt: number, kind = SpanKind.INTERNAL): RecordedSpan {
     const parent = this.#context;
     const context = { ...parent, spanId: newSpanId() };

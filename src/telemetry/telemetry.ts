@@ -18,9 +18,8 @@ import type { ExportTarget, MetricSettings, TelemetrySettings, TraceSettings } f
 import type { Logger } from '../logging/logger.ts';
 import type { Redact } from './attributes.ts';
 import { Histograms, Instruments } from './instruments.ts';
-import { RequestTrace, type RequestHead } from './request-trace.ts';
+import { RequestTrace, type RequestHead, EpochClock, KnownNames, type TraceServices } from './request-trace.ts';
 import { Sampling } from './spans.ts';
-import { EpochClock, KnownNames, type TraceServices } from './trace-services.ts';
 
 /** The longest waits for the receiver at the end of a process, in ms. A receiver that is up needs less. */
 const LONGEST_FLUSH_MS = 5_000;
@@ -33,7 +32,6 @@ interface TelemetryParts {
   readonly logger: Logger;
   readonly redact: Redact;
   readonly version: string;
-  /** The number of the worker. */
   readonly worker: number;
 }
 
@@ -78,7 +76,6 @@ export class Telemetry {
     return new RequestTrace(this.#services, head, startedAt);
   }
 
-  /** The number of dropped spans. */
   get droppedSpans(): number {
     return this.#spans?.dropped ?? 0;
   }
@@ -227,7 +224,6 @@ export class BoundedSpans implements SpanProcessor {
   #underWay = 0;
   /** Bytes of the spans that wait or are under way. */
   #bytes = 0;
-  /** The number of dropped spans. */
   dropped = 0;
   #ended = false;
 
@@ -261,7 +257,6 @@ export class BoundedSpans implements SpanProcessor {
     return this.#batches.forceFlush();
   }
 
-  /** Exports all spans. */
   shutdown(): Promise<void> {
     this.#ended = true;
     return this.#batches.shutdown();

@@ -217,10 +217,11 @@ const FLAGS = [
   { flag: 'dropped-item', path: 'people[3]' },
 ];
 
+function flagsOf(flags: RequestEntry['flags'], settings?: Settings): readonly string[] | undefined {
+  return loggedLine({ ...CALL, flags }, settings)['flags'] as readonly string[] | undefined;
+}
+
 test('the first repairs of a reply are logged with their paths, cut, and with content none without them', () => {
-  const flagsOf = (flags: RequestEntry['flags'], settings?: Settings) => {
-    return loggedLine({ ...CALL, flags }, settings)['flags'] as readonly string[] | undefined;
-  };
   expect(flagsOf(FLAGS)).toEqual(['markdown', 'dropped-item people[2]', 'dropped-item people[3]']);
   expect(flagsOf([])).toBeUndefined();
   // A path can contain keys that a model wrote.

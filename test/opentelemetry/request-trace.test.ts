@@ -5,9 +5,8 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { expect, test } from 'vitest';
 import type { ObservedRequest } from '../../src/base/call-observer.ts';
 import { Histograms, Instruments } from '../../src/telemetry/instruments.ts';
-import { RequestTrace } from '../../src/telemetry/request-trace.ts';
+import { RequestTrace, EpochClock, KnownNames } from '../../src/telemetry/request-trace.ts';
 import { Sampling } from '../../src/telemetry/spans.ts';
-import { EpochClock, KnownNames } from '../../src/telemetry/trace-services.ts';
 import type { AttributeMap, ReceivedSpan } from '../support/otlp-receiver.ts';
 
 /** The status of a span in OTLP. */

@@ -10,6 +10,8 @@ import {
   estimateMessageTokens,
   estimateTokens,
   replySegments,
+  growth,
+  type Run,
 } from '../../src/playground/data/run.ts';
 import type { ExplainedCandidate } from '../../src/schema/explanation.ts';
 import type { PlaygroundDocument, PlaygroundFunction } from '../../src/schema/playground-document.ts';
@@ -96,4 +98,16 @@ test('a reply is cut where candidates begin and end; the better verdict wins', (
   ]);
   expect(replySegments(reply, undefined)).toEqual([{ text: reply }]);
   expect(replySegments('', undefined)).toEqual([]);
+});
+
+const RUN = { partials: 1, resets: 0, reply: 'a' } as Run;
+
+test.each([
+  [{ text: 'b' }, { state: 'streaming', reply: 'ab' }],
+  [{ partial_result: 2 }, { state: 'streaming', value: 2, partials: 2 }],
+  [{ reset: { reason: 'cut' } }, { state: 'waiting', reply: '', resets: 1 }],
+  // The page does not ask for it.
+  [{ reasoning: 'Hm.' }, {}],
+])('the message %j changes a run', (event, change) => {
+  expect(growth(event, RUN)).toEqual(change);
 });

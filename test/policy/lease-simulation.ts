@@ -30,6 +30,13 @@ export class LeaseSimulation {
     this.workers = Array.from({ length: workers }, () => this.#worker(workers));
   }
 
+  /** The worker with this number; after the last one, they begin again. */
+  worker(number: number): SimulatedWorker {
+    const worker = this.workers[number % this.workers.length];
+    if (worker === undefined) throw new Error('no worker');
+    return worker;
+  }
+
   /** Delivers the oldest message of a channel, and lets everyone react. */
   async deliver(channel: Message[]): Promise<void> {
     channel.shift()?.();

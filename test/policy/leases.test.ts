@@ -41,8 +41,7 @@ test('whatever the order of messages, the workers never spend more than the limi
         const done: Array<{ worker: SimulatedWorker; window: number; units: number }> = [];
         const late: number[] = [];
         for (const step of steps) {
-          const worker = simulation.workers[step.worker % workers];
-          if (worker === undefined) continue;
+          const worker = simulation.worker(step.worker);
           if (step.kind === 'spend') {
             void new SimulatedRequest(worker, limit, {
               units: step.units,
@@ -85,12 +84,11 @@ test('while every worker has demand, they use all of the limit in each window', 
         for (let window = 0; window < 2; window += 1) {
           let granted = 0;
           for (let step = 0, refused = 0; refused < workers; step += 1) {
-            const worker = simulation.workers[(order[step % order.length] ?? 0) % workers];
-            const request = worker && new SimulatedRequest(worker, limit);
+            const request = new SimulatedRequest(simulation.worker(order[step % order.length] ?? 0), limit);
             await simulation.deliverAll();
             simulation.clock.now += 1;
-            granted += request?.state === 'spent' ? 1 : 0;
-            refused += request?.state === 'refused' ? 1 : 0;
+            granted += request.state === 'spent' ? 1 : 0;
+            refused += request.state === 'refused' ? 1 : 0;
           }
           spent.push(granted);
           simulation.clock.now += MINUTE;
@@ -114,8 +112,7 @@ test('slots of calls in flight never exceed the limit, and all of them can be us
         const limit = inFlight(units);
         const running: Array<{ worker: SimulatedWorker; request: SimulatedRequest }> = [];
         for (const { worker: index, ends, wait } of steps) {
-          const worker = simulation.workers[index % workers];
-          if (worker === undefined) continue;
+          const worker = simulation.worker(index);
           simulation.clock.now += wait;
           if (ends) {
             const [ended] = running.splice(index % (running.length + 1), 1);
@@ -129,9 +126,8 @@ test('slots of calls in flight never exceed the limit, and all of them can be us
         }
         // After the refusals that workers remember, every free slot is reachable from any worker.
         simulation.clock.now += 1_000;
-        const [first] = simulation.workers;
-        for (let free = units - running.length; free > 0 && first !== undefined; free -= 1) {
-          const request = new SimulatedRequest(first, limit);
+        for (let free = units - running.length; free > 0; free -= 1) {
+          const request = new SimulatedRequest(simulation.worker(0), limit);
           await simulation.deliverAll();
           expect(request.state).toBe('spent');
         }
@@ -142,8 +138,7 @@ test('slots of calls in flight never exceed the limit, and all of them can be us
 
 test('a lease is spent without a message, and its size follows the demand', async () => {
   const simulation = new LeaseSimulation(1);
-  const [worker] = simulation.workers;
-  if (worker === undefined) throw new Error('no worker');
+  const worker = simulation.worker(0);
   const limit = perMinute(60_000);
   for (let call = 0; call < 10_000; call += 1) {
     const request = new SimulatedRequest(worker, limit);
@@ -157,8 +152,7 @@ test('a lease is spent without a message, and its size follows the demand', asyn
 
 test('a worker that is refused asks again after 50 ms, not for each request', async () => {
   const simulation = new LeaseSimulation(2);
-  const [worker] = simulation.workers;
-  if (worker === undefined) throw new Error('no worker');
+  const worker = simulation.worker(0);
   const limit = perMinute(1);
   for (let call = 0; call < 500; call += 1) {
     void new SimulatedRequest(worker, limit);
@@ -170,8 +164,7 @@ test('a worker that is refused asks again after 50 ms, not for each request', as
 
 test('unused units go back after a second, and after the window the worker remembers nothing', async () => {
   const simulation = new LeaseSimulation(2);
-  const [first, second] = simulation.workers;
-  if (first === undefined || second === undefined) throw new Error('no worker');
+  const first = simulation.worker(0);
   const limit = inFlight(4);
   const request = new SimulatedRequest(first, limit);
   await simulation.deliverAll();
@@ -190,8 +183,7 @@ test('unused units go back after a second, and after the window the worker remem
 
 test('the calls in flight of a worker that dies are free for the others', async () => {
   const simulation = new LeaseSimulation(2);
-  const [first, second] = simulation.workers;
-  if (first === undefined || second === undefined) throw new Error('no worker');
+  const [first, second] = [simulation.worker(0), simulation.worker(1)];
   const limit = inFlight(3);
   for (let call = 0; call < 3; call += 1) void new SimulatedRequest(first, limit);
   await simulation.deliverAll();
@@ -207,8 +199,7 @@ test('the calls in flight of a worker that dies are free for the others', async 
 
 test('a worker that dies during a recall holds up no one', async () => {
   const simulation = new LeaseSimulation(2);
-  const [first, second] = simulation.workers;
-  if (first === undefined || second === undefined) throw new Error('no worker');
+  const [first, second] = [simulation.worker(0), simulation.worker(1)];
   const limit = inFlight(1);
   void new SimulatedRequest(first, limit);
   await simulation.deliverAll();
@@ -222,8 +213,7 @@ test('a worker that dies during a recall holds up no one', async () => {
 
 test('units that a call used beyond its estimate are missing afterwards', async () => {
   const simulation = new LeaseSimulation(1);
-  const [worker] = simulation.workers;
-  if (worker === undefined) throw new Error('no worker');
+  const worker = simulation.worker(0);
   const limit = { ...perMinute(100), id: 'key:a tokens_per_minute' };
   const request = new SimulatedRequest(worker, limit, { units: 40 });
   await simulation.deliverAll();
@@ -238,10 +228,10 @@ test('units that a call used beyond its estimate are missing afterwards', async 
 test('before the first call of a window, a limit per day resets at midnight UTC, and any other after a whole window', () => {
   const simulation = new LeaseSimulation(1);
   simulation.clock.now = 5 * DAY_MS + 1_000;
-  const leases = simulation.workers[0]?.leases;
+  const { leases } = simulation.worker(0);
   const daily = { id: 'key:a cost_per_day', units: 7, windowMs: DAY_MS };
-  expect(leases?.stateOf(daily)).toEqual({ remaining: 7, resetMs: DAY_MS - 1_000 });
-  expect(leases?.stateOf(perMinute(9))).toEqual({ remaining: 9, resetMs: MINUTE });
+  expect(leases.stateOf(daily)).toEqual({ remaining: 7, resetMs: DAY_MS - 1_000 });
+  expect(leases.stateOf(perMinute(9))).toEqual({ remaining: 9, resetMs: MINUTE });
 });
 
 test('while the primary does not answer, each worker keeps to its share of the limit', async () => {

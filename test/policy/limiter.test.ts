@@ -16,9 +16,9 @@ const CHARACTERS = 400;
 /** A limiter with one worker, and the limits of one caller. */
 function limited(limits: CallerLimits) {
   const simulation = new LeaseSimulation(1);
-  const leases = simulation.workers[0]?.leases;
+  const { leases } = simulation.worker(0);
   const set = limitSetOf('key:a', limits);
-  if (leases === undefined || set === undefined) throw new Error('no limits');
+  if (set === undefined) throw new Error('no limits');
   const limiter = new Limiter(leases, undefined);
   const reserve = async (): Promise<Reservation | LimitReached> => {
     const call = limiter.reservation(set, 'F', CHARACTERS);
@@ -120,8 +120,7 @@ function ids(set: LimitSet | undefined): readonly string[] | undefined {
 
 test('each key and each address has its own limits, which a reload replaces', () => {
   const simulation = new LeaseSimulation(1);
-  const leases = simulation.workers[0]?.leases;
-  if (leases === undefined) throw new Error('no worker');
+  const { leases } = simulation.worker(0);
   const limiter = new Limiter(leases, { inFlight: 1 });
   expect(ids(limiter.setOfAddress(() => '10.0.0.1'))).toEqual(['address:10.0.0.1 in_flight']);
   const key = { name: 'a', limits: { inFlight: 2 } };

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { openSync, closeSync, statSync } from 'node:fs';
-import { didYouMean } from '../../base/suggestion.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { createTypeSource } from '../../compiler/compile-types.ts';
 import { readFault } from '../../config/environment.ts';
@@ -28,11 +27,19 @@ import {
 import type { Program } from '../../schema/program.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { BatchOptions } from '../command-options.ts';
-import { compileDefinitions } from '../compile-definitions.ts';
+import { compileToRun } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
-import { INTERRUPTED, Interrupts, refuse, reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
+import {
+  INTERRUPTED,
+  type Interrupts,
+  refuse,
+  reportProblem,
+  thereIsNo,
+  withInterrupts,
+  type ExitCode,
+  type Terminal,
+} from '../terminal.ts';
 import type { Invocation } from '../invocation.ts';
-import { prettyReport, summaryLine } from '../pretty-report.ts';
 
 /** A server that answers later has lost the call: it ends a call after its own `--request-timeout`. */
 const SERVER_MARGIN_MS = 30_000;
@@ -43,12 +50,7 @@ const SERVER_MARGIN_MS = 30_000;
  */
 export async function batchCommand(invocation: Invocation): Promise<ExitCode> {
   const [functionName = ''] = invocation.paths;
-  const interrupts = new Interrupts();
-  try {
-    return await new BatchCommand(invocation, functionName, interrupts).run();
-  } finally {
-    interrupts.close();
-  }
+  return withInterrupts((interrupts) => new BatchCommand(invocation, functionName, interrupts).run());
 }
 
 /** The function to ask, in this process or on a server. */
@@ -57,7 +59,6 @@ interface Target extends Pick<Program, 'openapi' | 'hash'> {
   readonly caller: (run: string) => RowCaller;
 }
 
-/** The files of a batch, after everything about them is checked. */
 interface BatchFiles {
   readonly input: InputRows;
   readonly facts: InputFacts;
@@ -121,12 +122,9 @@ class BatchCommand {
 
   #compile(): Result<Target, string> {
     const { config, terminal } = this.#invocation;
-    const compiled = compileDefinitions(config);
+    const compiled = compileToRun(config, terminal, 'no row was asked');
     if (!compiled.ok) return compiled;
     const { program, files } = compiled.value;
-    const everyWarning = config.features.includes('display_all_warnings');
-    terminal.error.write(prettyReport(compiled.value, { colour: terminal.error.colour, everyWarning }));
-    if (program === undefined) return err(`no row was asked. ${summaryLine(compiled.value)}`);
     const redactor = new Redactor(testSecrets(config, program, []));
     const { env, requestTimeoutMs: timeoutMs, onLoss, priceList: prices } = config;
     const typeSource = createTypeSource(program, files);
@@ -151,7 +149,7 @@ class BatchCommand {
   async #openFiles({ openapi, hash }: Target): Promise<Result<BatchFiles, string>> {
     const { in: inputPath, out, acceptChanges = false, retryFailed = false } = this.#options;
     const signature = signatureOf(openapi, this.#functionName);
-    if (signature === undefined) return err(unknownFunction(this.#functionName, functionsIn(openapi)));
+    if (signature === undefined) return err(thereIsNo('function', this.#functionName, functionsIn(openapi)));
     const input = inputRows(inputPath, delimiterIn(inputPath), signature);
     const facts = await scanInput(input, inputPath);
     if (!facts.ok) return facts;
@@ -226,11 +224,6 @@ function formatOf(path: string, { fields }: Signature): AnswerFormat {
 function delimiterIn(path: string): string | undefined {
   const found = delimiterOf(path);
   return found.ok ? found.value : undefined;
-}
-
-function unknownFunction(name: string, names: readonly string[]): string {
-  const near = didYouMean(name, names);
-  return `there is no function ${JSON.stringify(name)}${near === '' ? '' : `. ${near}`}`;
 }
 
 function readProblem(path: string): string | undefined {

@@ -5,6 +5,7 @@ import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { ServerSignals, ReloadOutcome, ServableProgram, StartedServer } from '../../server/primary.ts';
 import type { CompiledContent, CompiledDefinitions } from '../compile-task.ts';
+import { reportStyle } from '../pretty-report.ts';
 import type { Invocation } from '../invocation.ts';
 import { CompiledProgram, ProgramCompiler } from '../program-compiler.ts';
 import type { ServeProcess, ReloadReporter, ReporterParts } from '../serve-program.ts';
@@ -29,7 +30,6 @@ export async function devCommand(invocation: Invocation, serveProcess: ServeProc
   }
 }
 
-/** A program that has no errors, and where it is from. */
 type Servable = Pick<CompiledDefinitions, 'path'> & { readonly program: CompiledContent };
 
 interface Watching {
@@ -50,7 +50,7 @@ async function firstProgram(
   { config, options, terminal }: Invocation,
   { compiler, watcher, stop }: Watching & Pick<ServerSignals, 'stop'>,
 ): Promise<Servable | ExitCode> {
-  const style = { colour: terminal.error.colour, everyWarning: config.features.includes('display_all_warnings') };
+  const style = reportStyle(config, terminal.error);
   for (;;) {
     const compiled = await compiler.compile(config, { style, types: options['types'] !== undefined });
     if (!compiled.ok) return reportProblem(terminal, new Redactor(config.secrets).redact(compiled.failure));
@@ -104,18 +104,16 @@ const CYAN = '36';
 /** The file with the types of the functions that are served. */
 interface TypesFile {
   readonly path: string;
-  /** The types of the newest program. */
   text: string;
 }
 
 interface DevOptions {
   readonly types: TypesFile | undefined;
-  /** Open the playground in a browser. */
   readonly open: boolean;
 }
 
 /** For `svc dev`: reports to the person at the terminal, with code frames, and writes the file with the types. */
-export class DevReporter implements ReloadReporter {
+class DevReporter implements ReloadReporter {
   readonly #parts: ReporterParts;
   readonly #terminal: Terminal;
   readonly output;
@@ -123,7 +121,6 @@ export class DevReporter implements ReloadReporter {
   readonly #open: boolean;
   #changedAt = performance.now();
   #summary = '';
-  /** The last reload failed. */
   #failed = false;
 
   constructor(parts: ReporterParts, terminal: Terminal, { types, open }: DevOptions) {

@@ -41,7 +41,6 @@ const GITIGNORE = `# Keys do not belong in a repository.
 .env.local
 `;
 
-/** Lines of a .gitignore that exclude .env. */
 const IGNORES_ENV = /^\/?(?:\*?\.env|\.env\*|\.\*)\s*$/mu;
 
 /** `svc init`: writes one definition file that needs no key, and what belongs beside it. Never overwrites a file. */

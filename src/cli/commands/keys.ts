@@ -4,15 +4,14 @@ import { replaceFile, writeFault } from '../../base/write-file.ts';
 import { checkKeys, isFunctionList, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
 import { yamlPackage } from '../../config/read-yaml.ts';
 import type { Invocation } from '../invocation.ts';
-import { reportProblem, type ExitCode } from '../terminal.ts';
+import { refuse, reportProblem, type ExitCode } from '../terminal.ts';
 
 /** `svc keys create NAME`: prints a new key once, and the entry for the key file; `--keys FILE` adds the entry to the file. */
-export function keysCommand(invocation: Invocation): ExitCode {
-  const { options, paths, terminal } = invocation;
+export function keysCommand({ options, paths, terminal }: Invocation): ExitCode {
   const [action, name] = paths;
-  if (action !== 'create') return usage(invocation, `there is no "svc keys ${action}". Use "svc keys create NAME".`);
+  if (action !== 'create') return refuse(terminal, `there is no "svc keys ${action}". Use "svc keys create NAME".`);
   const entry = newEntry(name, options);
-  if (typeof entry === 'string') return usage(invocation, entry);
+  if (typeof entry === 'string') return refuse(terminal, entry);
   const key = `svc_${randomBytes(32).toString('base64url')}`;
   const { functions, expires } = entry;
   const complete = {
@@ -49,11 +48,6 @@ function newEntry(name: string | undefined, options: Invocation['options']): New
   const read = expires === undefined ? undefined : readExpiry(expires);
   if (read?.ok === false) return read.failure;
   return { name, functions, expires: typeof expires === 'string' ? expires : undefined };
-}
-
-function usage({ terminal }: Invocation, sentence: string): ExitCode {
-  reportProblem(terminal, sentence);
-  return 2;
 }
 
 /** Adds an entry and keeps the comments of the file. Returns a sentence about what prevents it. */

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { CompiledDefinitions } from '../compile-task.ts';
+import { reportStyle } from '../pretty-report.ts';
 import type { Invocation } from '../invocation.ts';
 import { CompiledProgram, ProgramCompiler } from '../program-compiler.ts';
 import type { ServeProcess } from '../serve-program.ts';
@@ -33,9 +34,7 @@ async function compileForServing(
   compiler: ProgramCompiler,
   terminal: Terminal,
 ): Promise<CompiledDefinitions | undefined> {
-  const everyWarning = config.features.includes('display_all_warnings');
-  const style = { colour: terminal.error.colour, everyWarning };
-  const compiled = await compiler.compile(config, { style, types: false });
+  const compiled = await compiler.compile(config, { style: reportStyle(config, terminal.error), types: false });
   if (!compiled.ok) {
     reportProblem(terminal, new Redactor(config.secrets).redact(compiled.failure));
     return undefined;

@@ -3,7 +3,6 @@ import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { Cancellation } from '../../base/cancellation.ts';
 import { writeFault } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
-import { didYouMean } from '../../base/suggestion.ts';
 import { compileForTest } from '../../compiler/compile.ts';
 import type { Config } from '../../config/config.ts';
 import { SpanLocator } from '../../diagnostics/report-formats.ts';
@@ -17,11 +16,18 @@ import { fullName, type TestReport } from '../../dev/testing/test-results.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { Program, TestType } from '../../schema/program.ts';
-import { compileDefinitions, compileOptions, type Compiled } from '../compile-definitions.ts';
+import { compileOptions, compileToRun, type Compiled } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
-import { INTERRUPTED, Interrupts, refuse, type ExitCode, type Terminal } from '../terminal.ts';
+import {
+  INTERRUPTED,
+  type Interrupts,
+  refuse,
+  thereIsNo,
+  withInterrupts,
+  type ExitCode,
+  type Terminal,
+} from '../terminal.ts';
 import type { Invocation } from '../invocation.ts';
-import { prettyReport, summaryLine } from '../pretty-report.ts';
 import type { TestOptions } from '../command-options.ts';
 import { missingPath } from '../../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../../config/settings.ts';
@@ -36,12 +42,7 @@ export async function testCommand({ config, flags, options, paths, terminal }: I
   const { from } = located.value;
   const own = { ...config, ...(from !== undefined && { from }) };
   const command = new TestCommand(own, options as unknown as TestOptions, { paths: located.value.paths, terminal });
-  const interrupts = new Interrupts();
-  try {
-    return await command.run(interrupts);
-  } finally {
-    interrupts.close();
-  }
+  return withInterrupts((interrupts) => command.run(interrupts));
 }
 
 interface CommandParts {
@@ -96,38 +97,20 @@ class TestCommand {
 
   async #runOnce(interrupts: Interrupts): Promise<ExitCode> {
     const { terminal } = this.#parts;
-    const compiled = this.#compile();
+    const compiled = compileToRun(this.#config, terminal, 'no test ran');
     if (!compiled.ok) return refuse(terminal, compiled.failure);
     const { program, tests } = compiled.value;
     const selected = selectTests(tests, this.#selection);
     if (this.#options.list === true) return this.#list(selected, compiled.value);
     const unknown = this.#options.client?.find((name) => !name.includes('/') && !hasClient(program, name));
     if (unknown !== undefined) {
-      const near = didYouMean(
-        unknown,
-        program.clients.map(({ name }) => name),
-      );
-      return refuse(
-        terminal,
-        `--client: there is no client ${JSON.stringify(unknown)}${near === '' ? '' : `. ${near}`}`,
-      );
+      const names = program.clients.map(({ name }) => name);
+      return refuse(terminal, `--client: ${thereIsNo('client', unknown, names)}`);
     }
     if (selected.length === 0 && this.#options.passIfNoTests !== true) return refuse(terminal, noTests(tests));
     const report = await this.#report(compiled.value, selected, interrupts);
     if (report.interrupted) return INTERRUPTED;
     return report.results.some(({ status }) => status === 'failed') ? 1 : 0;
-  }
-
-  /** Compiles the definitions, and reports their problems. Fails with a sentence if there is no program. */
-  #compile(): Result<CompiledTests, string> {
-    const compiled = compileDefinitions(this.#config);
-    if (!compiled.ok) return compiled;
-    const { program, tests } = compiled.value;
-    const { error } = this.#parts.terminal;
-    const everyWarning = this.#config.features.includes('display_all_warnings');
-    error.write(prettyReport(compiled.value, { colour: error.colour, everyWarning }));
-    if (program === undefined) return err(`no test ran. ${summaryLine(compiled.value)}`);
-    return ok({ ...compiled.value, program, tests });
   }
 
   #list(selected: readonly SelectedTest[], { files }: Compiled): ExitCode {
@@ -261,7 +244,6 @@ export interface TestPlaces {
   readonly paths: readonly string[];
 }
 
-/** The names of definition directories that svc recognizes. */
 const DIRECTORY_NAMES: ReadonlySet<string> = new Set(DEFAULT_DIRECTORIES.map((directory) => basename(directory)));
 
 /**

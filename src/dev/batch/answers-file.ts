@@ -31,7 +31,6 @@ const SORT_BUFFER_BYTES = 1 << 20;
 
 /** The file that a batch appends its answers to. */
 export class AnswersFile {
-  /** The rows that have an answer. */
   readonly answered: RowSet;
   /** The number of failed rows, by code. */
   readonly failures = new Map<string, number>();
@@ -157,7 +156,6 @@ export class AnswersFile {
     }
   }
 
-  /** Copies all answers with a value. */
   async #copy(write: (record: Buffer) => void): Promise<void> {
     for await (const { bytes, error } of this.#answers()) {
       if (error === '') write(Buffer.concat([bytes, LINE_FEED]));
@@ -212,7 +210,6 @@ class RowSet {
     return ((this.#bits[row >> 3] ?? 0) & (1 << (row & 7))) !== 0;
   }
 
-  /** Adds a row up to the maximum. */
   add(row: number): void {
     if (this.has(row)) return;
     this.#bits[row >> 3] = (this.#bits[row >> 3] ?? 0) | (1 << (row & 7));
@@ -220,7 +217,6 @@ class RowSet {
   }
 }
 
-/** The outcome of one row. */
 export interface RowAnswer {
   /** The JSON text of the value, without line breaks. */
   readonly value?: string;
@@ -249,7 +245,6 @@ export interface AnswerFormat {
   read(start: string): AnsweredRow | undefined;
 }
 
-/** One JSON object per line. */
 export const JSON_ANSWERS: AnswerFormat = {
   header: '',
   quoted: false,
@@ -318,7 +313,6 @@ interface BatchState {
   readonly function: string;
   /** The hash of the program, or that of the server's program. */
   readonly definitions: string;
-  /** The SHA-256 of the input. */
   readonly input: string;
   /** A random id. Idempotency keys consist of it, the round and the row. */
   readonly run: string;
@@ -329,7 +323,6 @@ interface BatchState {
 type BatchQuestions = Pick<BatchState, 'function' | 'definitions' | 'input'>;
 
 export interface ClaimOptions {
-  /** The path of the input, for sentences. */
   readonly inputPath: string;
   readonly acceptChanges: boolean;
   readonly retryFailed: boolean;
@@ -387,7 +380,6 @@ function readState(path: string): BatchState | undefined {
   return { format: 1, function: name, definitions, input, run, round };
 }
 
-/** Writes the state before the first answer. */
 function written(path: string, state: BatchState): BatchState {
   replaceFile(path, `${JSON.stringify(state, undefined, 2)}\n`);
   return state;

@@ -45,7 +45,6 @@ export interface ServerCallerParts {
  */
 export class ServerCaller implements RowCaller {
   readonly #parts: ServerCallerParts;
-  /** Present while the server cannot be reached. */
   #pause: Promise<void> | undefined;
   /** The rows that wait so long that the user knows about it. */
   #longWaits = 0;
@@ -173,7 +172,6 @@ function usedBy({ headers }: ServerAnswer): Pick<RowAnswer, 'usage' | 'cost'> {
   return { usage, cost: number('x-svc-cost') };
 }
 
-/** The error in an answer of svc. */
 function problemIn(body: unknown): RunFailure | undefined {
   if (!isJsonObject(body)) return undefined;
   const { error: code, message, details } = body;

@@ -17,7 +17,6 @@ import { didYouMeanOneOf } from '../../base/suggestion.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../local-runtime.ts';
 
-/** One row of the input. */
 export interface InputRow {
   /** The number of the line in a file of JSON lines, or of the row below the header of CSV; from 1. */
   readonly row: number;
@@ -260,7 +259,6 @@ export interface FileRecord {
   /** The bytes; empty if there are more than `maxBytes`. */
   readonly bytes: Buffer;
   readonly tooLong: boolean;
-  /** The offset of the first byte. */
   readonly start: number;
   /** The offset after the line feed. */
   readonly end: number;
@@ -337,9 +335,9 @@ export interface Signature {
  * document has no such function.
  */
 export function signatureOf(openapi: JsonObject, functionName: string): Signature | undefined {
-  const operation = at(openapi, 'paths', `/call/${functionName}`, 'post');
+  const operation = schemaAt(openapi, 'paths', `/call/${functionName}`, 'post');
   if (operation === undefined) return undefined;
-  const request = resolved(openapi, at(operation, 'requestBody', 'content', 'application/json', 'schema') ?? {});
+  const request = resolved(openapi, schemaAt(operation, 'requestBody', 'content', 'application/json', 'schema') ?? {});
   const properties = Object.entries(objectOf(request['properties']));
   const required = Array.isArray(request['required']) ? request['required'].map(String) : [];
   const parameters = new Map(
@@ -347,11 +345,13 @@ export function signatureOf(openapi: JsonObject, functionName: string): Signatur
       .filter(([name]) => !OPTIONS_KEYS.some((key) => key === name))
       .map(([name, schema]) => [name, kindsOf(openapi, objectOf(schema))] as const),
   );
-  const fields = fieldsOf(openapi, at(operation, 'responses', '200', 'content', 'application/json', 'schema') ?? {});
+  const fields = fieldsOf(
+    openapi,
+    schemaAt(operation, 'responses', '200', 'content', 'application/json', 'schema') ?? {},
+  );
   return { parameters, required: new Set(required), ...(fields !== undefined && { fields }) };
 }
 
-/** The names of the functions in an OpenAPI document of svc. */
 export function functionsIn(openapi: JsonObject): readonly string[] {
   return Object.keys(objectOf(openapi['paths'])).flatMap((path) => /^\/call\/(.+)$/u.exec(path)?.[1] ?? []);
 }
@@ -361,7 +361,7 @@ type Schema = Readonly<Record<string, unknown>>;
 /** The schema behind a reference. */
 function resolved(openapi: JsonObject, schema: Schema): Schema {
   const name = /^#\/components\/schemas\/(.+)$/u.exec(String(schema['$ref']))?.[1];
-  return name === undefined ? schema : (at(openapi, 'components', 'schemas', name) ?? {});
+  return name === undefined ? schema : (schemaAt(openapi, 'components', 'schemas', name) ?? {});
 }
 
 /** The names of the fields, unless the value can have others or be something else. */
@@ -402,7 +402,7 @@ const KINDS: ReadonlyMap<string, ValueKind> = new Map([
 ]);
 
 /** The object at these keys; undefined if there is none. */
-function at(value: Schema, ...keys: readonly string[]): Schema | undefined {
+function schemaAt(value: Schema, ...keys: readonly string[]): Schema | undefined {
   let found: unknown = value;
   for (const key of keys) found = isJsonObject(found) ? ownValue(found, key) : undefined;
   return isJsonObject(found) ? found : undefined;

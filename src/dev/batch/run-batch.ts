@@ -4,7 +4,7 @@ import type { AnswersFile, RowAnswer } from './answers-file.ts';
 import type { InputRow, InputRows } from './input-rows.ts';
 import { decimal } from '../../schema/price-list.ts';
 import { counted, durationText } from '../../base/amounts.ts';
-import { dollars } from '../testing/report-lines.ts';
+import { dollars } from '../testing/test-results.ts';
 import { Cancellation } from '../../base/cancellation.ts';
 import { type JsonObject, isOptionsKey } from '../../base/json.ts';
 import type { Failure } from '../../schema/failure.ts';
@@ -15,7 +15,6 @@ interface BatchPlan {
   readonly input: InputRows;
   readonly answers: AnswersFile;
   readonly caller: RowCaller;
-  /** The number of calls at once. */
   readonly concurrency: number;
   /** Only this many rows, from the first one. */
   readonly limit: number;
@@ -25,7 +24,6 @@ interface BatchPlan {
 
 /** Runs a function on every row that has no answer yet. */
 export class BatchRun {
-  /** The number of calls under way. */
   inFlight = 0;
   readonly #plan: BatchPlan;
   /** Why no further row starts, as a sentence; empty after an interrupt. */
@@ -157,7 +155,6 @@ function timeLeft(seconds: number): string {
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-/** Asks a function about rows. */
 export interface RowCaller {
   /** Never rejects. Returns the reason as a sentence if no row can be asked any more, such as a missing key. */
   call(row: number, args: JsonObject): Promise<RowAnswer | { readonly stop: string }>;

@@ -1,8 +1,16 @@
 import type { SpanLocator } from '../../diagnostics/report-formats.ts';
-import { conditionText, failureLines, promptLines, textLines } from './report-lines.ts';
+import {
+  conditionText,
+  failureLines,
+  promptLines,
+  textLines,
+  knownCost,
+  type TestReport,
+  type TestResult,
+  type TestRun,
+} from './test-results.ts';
 import { passRate } from './report-pretty.ts';
 import { decimal } from '../../schema/price-list.ts';
-import { knownCost, type TestReport, type TestResult, type TestRun } from './test-results.ts';
 
 /**
  * JUnit's XML, as CI systems read it (https://github.com/testmoapp/junitxml): a suite for each function, a case for each test

@@ -1,9 +1,14 @@
 import { withoutChecks } from '../../runtime/call/test-conditions.ts';
-import { COLOURED, PLAIN, visible, type Paint, type SpanLocator } from '../../diagnostics/report-formats.ts';
+import type { SpanLocator } from '../../diagnostics/report-formats.ts';
 import type { Span } from '../../diagnostics/span.ts';
-import { counted, durationText } from '../../base/amounts.ts';
-import { conditionText, dollars, failureLines, promptLines, textLines } from './report-lines.ts';
+import { visible, COLOURED, PLAIN, type Paint } from '../../diagnostics/report-formats.ts';
+import { durationText, counted } from '../../base/amounts.ts';
 import {
+  dollars,
+  conditionText,
+  failureLines,
+  promptLines,
+  textLines,
   fullName,
   knownCost,
   meanLatency,
@@ -29,10 +34,10 @@ function clientTable(results: readonly TestResult[]): string {
   return table([
     ['', ...clients.map(visible)],
     ...rows,
-    ['passed', ...clients.map((client) => passed(of(client)))],
-    ['mean latency', ...clients.map((client) => latency(of(client)))],
-    ['tokens in, out', ...clients.map((client) => tokens(of(client)))],
-    ...(knownCost(results) === undefined ? [] : [['cost', ...clients.map((client) => cost(of(client)))]]),
+    ['passed', ...clients.map((client) => passedCell(of(client)))],
+    ['mean latency', ...clients.map((client) => latencyCell(of(client)))],
+    ['tokens in, out', ...clients.map((client) => tokensCell(of(client)))],
+    ...(knownCost(results) === undefined ? [] : [['cost', ...clients.map((client) => costCell(of(client)))]]),
   ]);
 }
 
@@ -44,22 +49,22 @@ function cell(result: TestResult): string {
   return `${word}${rate}${ms === undefined ? '' : ` ${durationText(ms)}`}`;
 }
 
-function passed(results: readonly TestResult[]): string {
+function passedCell(results: readonly TestResult[]): string {
   return `${results.filter(({ status }) => status === 'passed').length} of ${results.length}`;
 }
 
-function latency(results: readonly TestResult[]): string {
+function latencyCell(results: readonly TestResult[]): string {
   const mean = meanLatency({ runs: results.flatMap(({ runs }) => runs) });
   return mean === undefined ? '-' : durationText(mean);
 }
 
-function tokens(results: readonly TestResult[]): string {
+function tokensCell(results: readonly TestResult[]): string {
   const runs = results.flatMap((result) => result.runs);
   return `${sum(runs.map((run) => run.inputTokens))}, ${sum(runs.map((run) => run.outputTokens))}`;
 }
 
 /** `-` if nothing is known. */
-function cost(results: readonly TestResult[]): string {
+function costCell(results: readonly TestResult[]): string {
   const known = knownCost(results);
   return known === undefined ? '-' : dollars(known);
 }
@@ -174,7 +179,6 @@ function valueLines({ value }: TestRun): readonly string[] {
   return [`  value: ${first}`, ...rest.map((line) => `  ${line}`)];
 }
 
-/** The prompt, and the reply to it. */
 function exchange(run: TestRun, paint: Paint): readonly string[] {
   const lines: string[] = [];
   if (run.prompt !== undefined) lines.push('', `  ${paint.bold('prompt')}`, ...indented(promptLines(run.prompt)));

@@ -32,7 +32,6 @@ interface TestPlan extends RunnerParts {
   readonly repeat: number;
   /** The fraction of repetitions that have to pass. */
   readonly passRate: number;
-  /** The number of calls at once. */
   readonly parallel: number;
   /** The program of a test that extends types. Fails with sentences. */
   readonly extended: (test: TestType) => Result<Program, string>;
@@ -124,7 +123,6 @@ class Runners {
 
 interface QueueSettings {
   readonly cancellation: Cancellation;
-  /** Called after each task. */
   readonly onEnd: () => void;
 }
 
@@ -168,7 +166,6 @@ interface ReadyTest {
   readonly prepared: PreparedCall;
 }
 
-/** The result of a call or of a replay. */
 interface Answer {
   readonly result: ReplyOutcome;
   readonly report: Partial<Omit<CallReport, 'attempts' | 'flags' | 'losses'>>;
@@ -179,7 +176,6 @@ interface LoadedProgram {
   readonly runtime: FunctionRuntime;
 }
 
-/** Runs tests against one program. */
 class TestRunner {
   readonly #parts: RunnerParts;
   readonly #loaded: Result<LoadedProgram, string>;

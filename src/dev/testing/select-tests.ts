@@ -6,7 +6,6 @@ import type { TestType } from '../../schema/program.ts';
 export interface TestSelection {
   /** Names of functions; `*` matches any characters. */
   readonly functions: readonly string[];
-  /** Names of tests, in the same form. */
   readonly names: readonly string[];
   /** `Function::Test`, `Function::`, `::Test`, or a name that a function or a test can have. */
   readonly include: readonly string[];

@@ -8,10 +8,8 @@ import { resolveValue, type OptionValue } from '../../schema/client.ts';
 import type { DefinitionIndex, FunctionType, TestType } from '../../schema/program.ts';
 import type { Type } from '../../schema/type.ts';
 
-/** The surroundings in which the arguments of a test have values. */
 export interface ArgumentSources {
   readonly definitions: DefinitionIndex;
-  /** For `env.X`. */
   readonly env: Readonly<Record<string, string>>;
   /** Receives the path of each file that an argument names. */
   readonly onFile?: (path: string) => void;

@@ -39,11 +39,6 @@ export function writeTypes(definitions: Definitions): string {
 /** TypeScript accepts every object as `{}`. */
 const NO_ARGUMENTS = 'readonly args: { readonly [key: string]: never };';
 
-interface Declaration {
-  readonly name: string;
-  readonly schema: JsonObject;
-}
-
 class TypeWriter {
   readonly #index: DefinitionIndex;
   readonly #schemas: JsonSchemas;
@@ -87,10 +82,10 @@ class TypeWriter {
     // The loop visits the types that it adds.
     const types: string[] = [];
     for (const { name, definition, view } of this.#declared.values()) {
-      types.push(declaration({ name, schema: this.#schemas.definition(definition, view) }));
+      types.push(declaration(name, this.#schemas.definition(definition, view)));
     }
-    if (this.#usesCheck) types.push(declaration({ name: this.#check, schema: CHECK }));
-    if (this.#usesMedia) types.push(declaration({ name: this.#media, schema: MEDIA }));
+    if (this.#usesCheck) types.push(declaration(this.#check, CHECK));
+    if (this.#usesMedia) types.push(declaration(this.#media, MEDIA));
     const head =
       '/** The functions of the definitions: `loadFunctions<Functions>()` of `svc` checks calls against them. */';
     const map = `${head}\nexport interface ${this.#functions} {\n${functions.flat().map(indented).join('\n')}\n}`;
@@ -128,7 +123,7 @@ class TypeWriter {
   }
 }
 
-function declaration({ name, schema }: Declaration): string {
+function declaration(name: string, schema: JsonObject): string {
   const head = documentation(schema['description']);
   const isInterface = schema['type'] === 'object' && schema['additionalProperties'] === undefined;
   const body = isInterface
@@ -146,7 +141,7 @@ function differsAsInput(name: string, index: DefinitionIndex): boolean {
   const plain = { propertyNames: true, media: () => ({}), check: () => ({}) };
   const schemas = new JsonSchemas(index, { ...plain, named: (other) => ({ $ref: other }) });
   const [input, output] = (['input', 'output'] as const).map((view) =>
-    declaration({ name, schema: schemas.definition(name, view) }),
+    declaration(name, schemas.definition(name, view)),
   );
   return input !== output;
 }
@@ -175,10 +170,10 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/u;
 
 /** The TypeScript type of a JSON Schema of `schema/json-schema.ts`. A reference is the name of a type. */
 function typeOf(schema: JsonObject): string {
-  const { $ref: reference, anyOf, enum: choices, type } = schema;
+  const { $ref: reference, anyOf: members, enum: choices, type } = schema;
   if (typeof reference === 'string') return reference;
-  if (isJsonList(anyOf)) return union(anyOf.filter((each) => isJsonObject(each)).map(typeOf));
-  if (isJsonList(choices)) return union(choices.map((choice) => literal(choice)));
+  if (isJsonList(members)) return union(members.filter((each) => isJsonObject(each)).map(typeOf));
+  if (isJsonList(choices)) return union(choices.map(literal));
   switch (type) {
     case 'integer':
     case 'number':
@@ -240,9 +235,11 @@ function objectType(schema: JsonObject): string {
 
 /** Keys of JSON objects are strings, also those that a definition writes as numbers. */
 function keySchema(schema: JsonObject): JsonObject {
-  const { enum: choices, anyOf } = schema;
+  const { enum: choices, anyOf: members } = schema;
   if (isJsonList(choices)) return { ...schema, enum: choices.map(String) };
-  return isJsonList(anyOf) ? { ...schema, anyOf: anyOf.filter((each) => isJsonObject(each)).map(keySchema) } : schema;
+  return isJsonList(members)
+    ? { ...schema, anyOf: members.filter((each) => isJsonObject(each)).map(keySchema) }
+    : schema;
 }
 
 function arrayType({ items }: JsonObject): string {

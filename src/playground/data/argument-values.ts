@@ -127,7 +127,6 @@ export function childPath(parent: string, step: string | number): string {
   return `${parent}${pathStepText(step, parent === '')}`;
 }
 
-/** The named types of a program. */
 export interface Types {
   readonly classes: ReadonlyMap<string, PlaygroundClass>;
   readonly enums: ReadonlyMap<string, PlaygroundEnum>;
@@ -160,7 +159,6 @@ export function targetOf(type: Type, types: Types): Type {
   return at;
 }
 
-/** The members of a union other than null. */
 export function presentMembers(union: UnionType): readonly Type[] {
   return union.members.filter((member) => member.kind !== 'null');
 }

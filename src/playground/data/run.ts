@@ -16,12 +16,10 @@ export interface Run {
   /** What a person calls the client. */
   readonly client: string;
   readonly state: RunState;
-  /** The newest value. */
   readonly value?: JsonValue;
   readonly partials: number;
   /** How often an attempt failed midway and another one began. */
   readonly resets: number;
-  /** The text of the model so far. */
   readonly reply: string;
   readonly problem?: ErrorBody;
   readonly trace?: Trace;
@@ -42,7 +40,6 @@ export function isRunning({ state }: Pick<Run, 'state'>): boolean {
   return state === 'waiting' || state === 'streaming';
 }
 
-/** The words for each state. */
 export const STATE_TEXT: Readonly<Record<RunState, string>> = {
   waiting: 'Waiting for the model',
   streaming: 'Streaming',
@@ -61,7 +58,6 @@ export function growth(event: Growth, run: Run): RunChange {
   return 'reset' in event ? { state: 'waiting', reply: '', resets: run.resets + 1 } : {};
 }
 
-/** The client of a run. */
 export type ClientChoice =
   /** The function's own. */
   | { readonly kind: 'own' }
@@ -88,7 +84,6 @@ export const EMPTY_CUSTOM_CLIENT: CustomClient = {
   baseUrl: '',
 };
 
-/** Values of variables that the user entered, by name. */
 export type Keys = Readonly<Record<string, string>>;
 
 /** The name of a custom client in requests. */
@@ -113,7 +108,6 @@ function selection(choice: ClientChoice): JsonObject {
   return { client_registry: { primary: CUSTOM_NAME, clients: [{ name: CUSTOM_NAME, provider, options }] } };
 }
 
-/** The body of a request: the arguments and the options. */
 export function requestBody(args: JsonObject, options: JsonObject | undefined): JsonObject {
   return options === undefined ? args : { ...args, svc_options: options };
 }
@@ -149,7 +143,6 @@ function collectMissing(
   for (const member of client.members ?? []) collectMissing(member, clients, { found, seen });
 }
 
-/** A part of a reply, and what svc decided about it. */
 interface ReplySegment {
   readonly text: string;
   readonly verdict?: ExplainedCandidate['verdict'];

@@ -6,7 +6,6 @@ import { durationText } from '../../base/amounts.ts';
 interface HistoryPanelProps {
   readonly runs: readonly Run[];
   readonly onShow: (ids: readonly number[]) => void;
-  /** Puts the function and the arguments of a run into the form. */
   readonly onReuse: (run: Run) => void;
 }
 

@@ -146,11 +146,9 @@ function readArguments(text: string): { readonly args?: JsonObject; readonly fau
 interface ArgumentsFormProps {
   readonly draft: Draft;
   readonly actions: DraftActions;
-  /** What the server reports about the arguments. */
   readonly problem: ErrorBody | undefined;
 }
 
-/** A form with a field for each parameter. */
 function ArgumentsForm({ draft, actions, problem }: ArgumentsFormProps): VNode {
   const { args, fn, types } = draft;
   const form = useMemo(() => ({ types, errors: errorsByPath(problem) }), [types, problem]);

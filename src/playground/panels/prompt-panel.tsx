@@ -35,7 +35,6 @@ export function PromptPanel({ prompt }: { readonly prompt: Prompt }): VNode {
   );
 }
 
-/** The prompt of the draft. */
 export interface Prompt {
   /** The last messages that could be rendered. */
   readonly messages?: readonly Message[];

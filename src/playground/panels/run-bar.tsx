@@ -125,18 +125,19 @@ function clientText({ name, provider, model, members }: PlaygroundClient): strin
 
 const TAB_ONLY = 'kept in this tab only';
 
-/** Asks for keys that the server does not have. */
 function MissingKeys({ choice, document, fn, keys, onKey }: ClientPickerProps): VNode | null {
   const variables = missingVariables(choice, fn, document);
   if (variables.length === 0) return null;
   return (
     <>
       {variables.map((variable) => (
-        <KeyInput
+        <TextRow
           key={variable}
+          isKey
           label={variable}
+          placeholder={TAB_ONLY}
           value={keys[variable] ?? ''}
-          onChange={(key) => onKey(variable, key)}
+          onInput={(key) => onKey(variable, key)}
         />
       ))}
     </>
@@ -164,7 +165,13 @@ function CustomClientForm({
         />
       </label>
       <TextRow label="Model" value={client.model} placeholder="gpt-4o-mini" onInput={(model) => change({ model })} />
-      <KeyInput label="API key" value={client.apiKey} onChange={(apiKey) => change({ apiKey })} />
+      <TextRow
+        isKey
+        label="API key"
+        value={client.apiKey}
+        placeholder={TAB_ONLY}
+        onInput={(apiKey) => change({ apiKey })}
+      />
       <TextRow
         label="Base URL"
         value={client.baseUrl}
@@ -179,44 +186,23 @@ interface TextRowProps {
   readonly label: string;
   readonly value: string;
   readonly placeholder: string;
+  /** The value is a key, which browsers must not offer to store. */
+  readonly isKey?: boolean;
   readonly onInput: (value: string) => void;
 }
 
-function TextRow({ label, value, placeholder, onInput }: TextRowProps): VNode {
+function TextRow({ label, value, placeholder, isKey = false, onInput }: TextRowProps): VNode {
   return (
     <label class="picker-row">
       <span class="picker-label">{label}</span>
       <input
         class="input grow"
+        {...(isKey && { type: 'password', 'data-1p-ignore': true })}
         autocomplete="off"
         spellcheck={false}
         placeholder={placeholder}
         value={value}
         onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </label>
-  );
-}
-
-interface KeyInputProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-/** Browsers must not offer to store it. */
-function KeyInput({ label, value, onChange }: KeyInputProps): VNode {
-  return (
-    <label class="picker-row">
-      <span class="picker-label">{label}</span>
-      <input
-        class="input grow"
-        type="password"
-        autocomplete="off"
-        data-1p-ignore
-        placeholder={TAB_ONLY}
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
       />
     </label>
   );

@@ -9,9 +9,7 @@ import type { TraceAttempt } from '../server/wire.ts';
 import type { ExplainedCandidate, ParseFlag } from '../../schema/explanation.ts';
 
 interface RunPanelProps {
-  /** None, one, or two to compare. */
   readonly shown: readonly Run[];
-  /** A command line that repeats the run. */
   readonly command: (run: Run) => string;
 }
 
@@ -65,7 +63,6 @@ interface AnswerPartProps {
   /** What the button copies; undefined while there is nothing. */
   readonly text: string | undefined;
   readonly copyLabel: string;
-  /** Stands for what is missing. */
   readonly missing: string;
   readonly children: ComponentChildren;
 }
@@ -156,7 +153,6 @@ function places(count: number): string {
   return count === 1 ? 'one place' : `${count} places`;
 }
 
-/** The state of a run, and its figures: who answered, the tokens, the times. */
 function RunFacts({ run }: { readonly run: Run }): VNode {
   const elapsed = useElapsed(run);
   const { partials, resets, trace } = run;
@@ -209,7 +205,6 @@ function dollars(cost: number): string {
 
 const TICK_MS = 100;
 
-/** The milliseconds since the start of a run, while it runs. */
 function useElapsed(run: Run): number {
   const running = isRunning(run);
   const [now, setNow] = useState(Date.now());
@@ -299,7 +294,6 @@ function ParserView({ run }: { readonly run: Run }): VNode | null {
   );
 }
 
-/** The value that svc took comes first. */
 function byVerdict(a: ExplainedCandidate, b: ExplainedCandidate): number {
   return Number(b.verdict === 'taken') - Number(a.verdict === 'taken');
 }

@@ -29,7 +29,6 @@ interface FieldProps<Shape extends Type = Type> {
 
 type OfKind<Kind extends Type['kind']> = FieldProps<Extract<Type, { readonly kind: Kind }>>;
 
-/** The properties of a field with its name. */
 interface LabelledProps extends FieldProps {
   readonly label: string;
   readonly description?: string | undefined;
@@ -56,7 +55,6 @@ function inputId(path: string): string {
   return `field-${path}`;
 }
 
-/** The id of the error at a path. */
 function errorId(path: string): string {
   return `error-${path}`;
 }
@@ -104,7 +102,6 @@ function isContainer({ kind }: Type): boolean {
   return kind === 'class' || kind === 'list' || kind === 'map' || kind === 'union' || kind === 'alias';
 }
 
-/** The input of a value. */
 function ValueInput(props: FieldProps): VNode | null {
   const { types } = useForm();
   const type = targetOf(props.type, types);
@@ -136,7 +133,6 @@ function ValueInput(props: FieldProps): VNode | null {
   }
 }
 
-/** What the server reports about the value at a path. */
 function FieldError({ path }: { readonly path: string }): VNode | null {
   const error = useForm().errors.get(path);
   if (error === undefined) return null;
@@ -151,7 +147,6 @@ function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** The fields of a class. */
 function ClassInputs({ type, value, onChange, path }: OfKind<'class'>): VNode {
   const { types } = useForm();
   const object = objectOf(value);
@@ -210,7 +205,6 @@ function ListItems({ type, value, onChange, path }: OfKind<'list'>): VNode {
   );
 }
 
-/** The entries of a map: a key and a value each. */
 function MapEntries({ type, value, onChange, path }: OfKind<'map'>): VNode {
   const { types } = useForm();
   const object = objectOf(value);
@@ -420,7 +414,6 @@ function NumberInput({ type, value, onChange, path }: FieldProps): VNode {
   );
 }
 
-/** The number that a text is, or else the text. */
 function numberOf(text: string): number | string {
   const number = Number(text);
   return text.trim() === '' || !Number.isFinite(number) ? text : number;
@@ -475,7 +468,6 @@ function LiteralValue({ type, value, onChange, path }: OfKind<'literal'>): VNode
   );
 }
 
-/** The files that the browser offers for each kind. */
 const ACCEPTED: Readonly<Record<MediaKind, string>> = {
   image: 'image/*',
   audio: 'audio/*',
@@ -486,7 +478,6 @@ const ACCEPTED: Readonly<Record<MediaKind, string>> = {
 /** A body of 10 MiB has room for a file of this size as base64. */
 const LARGEST_FILE = 7 * 2 ** 20;
 
-/** Media by URL, or as the content of a file. */
 function MediaInput({ type, value, onChange, path }: OfKind<'media'>): VNode {
   const { errors } = useForm();
   const source = isJsonObject(value) ? value : {};

@@ -52,7 +52,6 @@ export class ServerConnection {
   }
 }
 
-/** Reads the whole response. */
 export async function answerOf<T>(response: Response | ErrorBody): Promise<PageAnswer<T>> {
   if (!(response instanceof Response)) return { ok: false, status: 0, problem: response };
   const { headers, ok, status } = response;

@@ -15,7 +15,6 @@ export interface ErrorBody {
   readonly explanation?: Explanation;
 }
 
-/** What happened during a call. */
 export interface Trace {
   readonly client?: string;
   readonly model?: string;

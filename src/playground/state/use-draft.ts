@@ -5,7 +5,6 @@ import { initialArguments, typesOf, type Types } from '../data/argument-values.t
 import { OWN_CLIENT, type ClientChoice, type Keys } from '../data/run.ts';
 import type { RunMode, LinkState } from '../data/link.ts';
 
-/** What the user is about to run. */
 export interface Draft {
   readonly fn: PlaygroundFunction;
   readonly types: Types;
@@ -28,7 +27,6 @@ export interface DraftActions {
   readonly setKey: (variable: string, value: string) => void;
 }
 
-/** The beginning of a draft: what a link or a reload restores. */
 export interface DraftStart {
   readonly saved: SavedDraft | undefined;
   readonly client?: ClientChoice;
@@ -64,7 +62,6 @@ export function useDraft(document: PlaygroundDocument, start: DraftStart): reado
   return [draft, actions];
 }
 
-/** The first example of a function, or empty arguments. */
 function firstArguments(fn: PlaygroundFunction, types: Types): JsonObject {
   return fn.examples[0]?.args ?? initialArguments(fn.parameters, types);
 }

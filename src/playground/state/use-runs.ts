@@ -29,7 +29,6 @@ export interface Runs {
 /** Older runs are forgotten: each holds its reply and its prompt. */
 const MOST_RUNS = 50;
 
-/** The runs of this tab. */
 export function useRuns(connection: ServerConnection): Runs {
   const [all, setAll] = useState<readonly Run[]>([]);
   const [ids, setIds] = useState<readonly number[]>([]);
@@ -103,7 +102,6 @@ function withChange(run: Run, change: Change): Run {
   return { ...run, ...made, elapsedMs, ...(firstMs !== undefined && { firstMs }) };
 }
 
-/** A request to run a function. */
 interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
   readonly connection: ServerConnection;
   /** The arguments, with options that ask for the trace. */
@@ -111,7 +109,6 @@ interface RunRequest extends Pick<Run, 'functionName' | 'mode'> {
   readonly signal: AbortSignal;
 }
 
-/** Called with each change of the run. */
 type ChangeRun = (change: RunChange | ((run: Run) => RunChange)) => void;
 
 /** Runs a function, then asks how svc read the reply. Never rejects. */

@@ -3,7 +3,6 @@ import type { PlaygroundDocument } from '../../schema/playground-document.ts';
 import type { ServerConnection } from '../server/connection.ts';
 import type { ErrorBody } from '../server/wire.ts';
 
-/** What the page knows about its server. */
 export interface KnownServer {
   /** The last document; kept while the server does not answer. */
   readonly document?: PlaygroundDocument;
@@ -11,7 +10,6 @@ export interface KnownServer {
   readonly key?: 'required' | 'refused';
   /** The number of times that the program changed while the page was open. */
   readonly reloads: number;
-  /** The last request for the document failed. */
   readonly problem?: ErrorBody;
 }
 

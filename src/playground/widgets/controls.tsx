@@ -35,7 +35,6 @@ interface IconButtonProps {
   readonly onClick: () => void;
 }
 
-/** A button that shows an icon only. */
 export function IconButton({ label, icon, class: extra = '', onClick }: IconButtonProps): VNode {
   return (
     <button type="button" class={`icon-button ${extra}`} aria-label={label} onClick={onClick}>
@@ -56,7 +55,6 @@ interface SelectProps {
   readonly 'aria-describedby'?: string;
 }
 
-/** A menu of values. */
 export function Select({ options, onChange, isDisabled, class: extra = '', ...attributes }: SelectProps): VNode {
   return (
     <select
@@ -208,7 +206,6 @@ export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: T
   );
 }
 
-/** The content of a tab. */
 export function TabPanel({ name, children }: { readonly name: string; readonly children: ComponentChildren }): VNode {
   return (
     <div class="tab-panel" role="tabpanel" id={`panel-${name}`} aria-labelledby={`tab-${name}`}>

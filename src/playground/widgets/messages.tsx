@@ -9,7 +9,6 @@ export function textsOf({ parts }: Message): readonly string[] {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
 }
 
-/** The messages of a prompt, each with its role. */
 export function Messages({ messages }: { readonly messages: readonly Message[] }): VNode {
   return (
     <ol class="messages">

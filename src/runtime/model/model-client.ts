@@ -2,12 +2,11 @@ import type { DefinitionIndex } from '../../schema/program.ts';
 import type { Result } from '../../base/result.ts';
 import type { Provider } from '../../schema/providers/providers.ts';
 import type { Message, PromptClient } from '../../schema/message.ts';
-import type { TokenPrices } from '../../schema/providers/common-options.ts';
+import type { TokenPrices, OnTruncation } from '../../schema/providers/common-options.ts';
 import type { StructuredForm } from '../../schema/providers/structured-output.ts';
 import type { StructuredOutput } from '../../schema/structured-output.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 import type { FinishReasonRule } from './client-options.ts';
-import type { OnTruncation } from '../../schema/providers/common-options.ts';
 import type { ModelReply } from './wire/reply-format.ts';
 
 /** One model behind one set of credentials. Strategies (fallback, round-robin) are plans over such clients. */

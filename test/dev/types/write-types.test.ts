@@ -1,10 +1,22 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  readdirSync,
+  readFileSync,
+  mkdtempSync,
+  lstatSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, afterEach, beforeEach } from 'vitest';
+import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { checkSources, compile } from '../../../src/compiler/compile.ts';
 import { readSources } from '../../../src/compiler/read-sources.ts';
-import { writeTypes } from '../../../src/dev/types/write-types.ts';
+import { writeTypes, writeTypesFile } from '../../../src/dev/types/write-types.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { createOfflineAnswers } from '../../../src/runtime/model/providers/offline.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
@@ -13,7 +25,6 @@ import { indexDefinitions, type FunctionType, type Definitions } from '../../../
 import { createArgumentChecker } from '../../../src/runtime/arguments/check-arguments.ts';
 import { validatorsOf } from '../../support/validators.ts';
 import { ROOT } from '../../architecture/source-files.ts';
-import { compileErrors } from './compile-types.ts';
 
 const OPTIONS = { version: '0.1.0', versionCheck: false, beta: true, apiKey: false, variables: { NICK: 'nick' } };
 const SAMPLES = join(ROOT, 'test/compiler/samples/valid');
@@ -85,13 +96,13 @@ function moduleOf(definitions: Definitions): { readonly text: string; readonly v
 test('the types of all samples compile strictly, and arguments, results and partials have them', async () => {
   const files: Record<string, string> = {};
   let values = 0;
-  const folders = [join(ROOT, 'svc_src'), ...readdirSync(SAMPLES).map((name) => join(SAMPLES, name))];
-  for (const [at, folder] of folders.entries()) {
-    const written = moduleOf(definitionsIn(folder));
+  const samples = [join(ROOT, 'svc_src'), ...readdirSync(SAMPLES).map((name) => join(SAMPLES, name))];
+  for (const [at, sample] of samples.entries()) {
+    const written = moduleOf(definitionsIn(sample));
     files[`sample-${at}.ts`] = written.text;
     values += written.values;
   }
-  expect(folders.length).toBeGreaterThan(130);
+  expect(samples.length).toBeGreaterThan(130);
   expect(values).toBeGreaterThan(500);
   expect(await compileErrors(files)).toBe('');
 });
@@ -138,3 +149,80 @@ test('wrong uses of the types do not compile', async () => {
   ]);
   expect(found).toEqual(WRONG.map(([what, , error]) => [what, expect.stringContaining(`error ${error}`)]));
 });
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('a file is replaced at once if its content differs, and otherwise stays as it is', () => {
+  const path = join(folder, 'svc.d.ts');
+  expect(writeTypesFile(path, 'one')).toEqual({ ok: true, value: true });
+  const { ino } = statSync(path);
+  expect(writeTypesFile(path, 'one')).toEqual({ ok: true, value: false });
+  expect(statSync(path).ino).toBe(ino);
+  expect(writeTypesFile(path, 'two')).toEqual({ ok: true, value: true });
+  expect(readFileSync(path, 'utf8')).toBe('two');
+  expect(readdirSync(folder)).toEqual(['svc.d.ts']);
+});
+
+test('a link stays a link', () => {
+  writeFileSync(join(folder, 'target.d.ts'), 'one');
+  symlinkSync('target.d.ts', join(folder, 'svc.d.ts'));
+  expect(writeTypesFile(join(folder, 'svc.d.ts'), 'two')).toEqual({ ok: true, value: true });
+  expect(lstatSync(join(folder, 'svc.d.ts')).isSymbolicLink()).toBe(true);
+  expect(readFileSync(join(folder, 'target.d.ts'), 'utf8')).toBe('two');
+});
+
+test('a device is written, not replaced', () => {
+  expect(writeTypesFile('/dev/null', 'one')).toEqual({ ok: true, value: true });
+  expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+});
+
+test('a failure names the file and the reason, and leaves no other file behind', () => {
+  expect(writeTypesFile(folder, 'one')).toEqual({
+    ok: false,
+    failure: `"${folder}" cannot be written: it is a directory`,
+  });
+  const path = join(folder, 'missing', 'svc.d.ts');
+  expect(writeTypesFile(path, 'one')).toEqual({
+    ok: false,
+    failure: `"${path}" cannot be written: its directory does not exist`,
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+const run = promisify(execFile);
+
+/** Everything that a strict project turns on. */
+const STRICT = {
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  noPropertyAccessFromIndexSignature: true,
+  noImplicitReturns: true,
+  noUnusedLocals: true,
+  isolatedModules: true,
+  verbatimModuleSyntax: true,
+  erasableSyntaxOnly: true,
+  skipLibCheck: false,
+};
+
+/** Compiles TypeScript modules by name with the TypeScript of this project, and returns its errors, one in each line. */
+async function compileErrors(files: Readonly<Record<string, string>>): Promise<string> {
+  const project = mkdtempSync(join(tmpdir(), 'svc-types-'));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+    const compilerOptions = { ...STRICT, target: 'es2023', module: 'nodenext', types: [], noEmit: true };
+    writeFileSync(join(project, 'package.json'), '{"type": "module"}');
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', project, '--pretty', 'false']);
+    return '';
+  } catch (error) {
+    const { stdout = String(error) } = error as { readonly stdout?: string };
+    return stdout.replaceAll(/^.*\/(?=[\w.-]+\()/gmu, '');
+  } finally {
+    rmSync(project, { recursive: true });
+  }
+}

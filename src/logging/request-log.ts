@@ -1,4 +1,3 @@
-import type { Losses } from '../schema/explanation.ts';
 import { tenths } from '../base/amounts.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFields, Logger } from './logger.ts';
@@ -36,7 +35,7 @@ export interface RequestEntry {
   /** The repairs of the reply, each with its path in the value. */
   readonly flags?: ReadonlyArray<{ readonly flag: string; readonly path: string }> | undefined;
   /** The counts of what the value lacks. */
-  readonly losses?: Losses | undefined;
+  readonly losses?: object | undefined;
   readonly partials?: number | undefined;
   readonly error?: { readonly code: string; readonly message: string; readonly details?: unknown } | undefined;
   /** The body as received, and parsed. */
@@ -273,7 +272,7 @@ function tagTexts(tags: RequestEntry['tags'], show: Show, logContent: Config['lo
 
 /** Returns undefined if the value lacks nothing. */
 function lossesOf(losses: RequestEntry['losses']): RequestEntry['losses'] {
-  return losses === undefined || losses.dropped + losses.defaulted + (losses.truncated ?? 0) === 0 ? undefined : losses;
+  return losses === undefined || Object.values(losses).every((count) => count === 0) ? undefined : losses;
 }
 
 function errorFields(error: RequestEntry['error'], show: Show, logContent: Config['logContent']): LogFields {

@@ -240,5 +240,5 @@ test('the values for the Prometheus adapter serve the metric by which the chart 
   const metric = at(DEFAULTS, 'autoscaling.metricName');
   expect(at(values, 'rules.custom.0.name.as')).toBe(metric);
   expect(at(values, 'rules.custom.0.seriesQuery')).toBe('svc_requests_in_flight{namespace!="",pod!=""}');
-  expect(readFileSync('src/server/metrics/process-metrics.ts', 'utf8')).toContain(`name: '${String(metric)}'`);
+  expect(readFileSync('src/server/metrics/process-metrics.ts', 'utf8')).toContain(`'${String(metric)}',`);
 });

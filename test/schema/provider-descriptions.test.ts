@@ -53,6 +53,7 @@ const STRINGS = [
   'true',
   'all',
   'auto',
+  'report',
   'openai',
   'eu-west-1',
   'https://host',

@@ -28,7 +28,7 @@ const FAILURES: { readonly [Code in FailureCode]: Failure & { readonly code: Cod
   content_filtered: { code: 'content_filtered', message, client: 'C', rawOutput: '', finishReason: 'SAFETY' },
   no_answer: { code: 'no_answer', message, client: 'C', rawOutput: '', finishReason: 'tool_calls' },
   prompt_error: { code: 'prompt_error', message },
-  client_error: { code: 'client_error', message, client: 'C', upstreamStatus: 500, attempts },
+  client_error: { code: 'client_error', message, client: 'C', upstreamStatus: 500, retryAfterSeconds: 2, attempts },
   timeout: { code: 'timeout', message, timer: 'total', afterMs: 1, attempts },
   overloaded: { code: 'overloaded', message, retryAfterSeconds: 1 },
   draining: { code: 'draining', message, retryAfterSeconds: 1 },

@@ -1,3 +1,13 @@
+import {
+  ANTHROPIC_REPLIES,
+  BEDROCK_REPLIES,
+  CHAT_REPLIES,
+  GOOGLE_REPLIES,
+  RESPONSES_REPLIES,
+  TOKEN_COUNTS,
+  type Ending,
+  type ReplyFacts,
+} from '../../../src/schema/providers/replies.ts';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
@@ -242,4 +252,50 @@ ${['Other', 'Main', 'Canary'].map((name) => `client<llm> ${name} {\n  provider o
   const [policy] = program.retryPolicies;
   expect(policy && (await retryWaits(policy)).waits).toEqual([300, 450, 675]);
   expect(page).toContain('300, 450, 675 ms');
+});
+
+/** The providers that answer in each format. */
+const FORMATS: readonly (readonly [providers: string, facts: ReplyFacts])[] = [
+  ['`openai`, `openai-generic`, `azure-openai`, `ollama`, `openrouter`', CHAT_REPLIES],
+  ['`openai-responses`', RESPONSES_REPLIES],
+  ['`anthropic`, `vertex-ai` with Claude', ANTHROPIC_REPLIES],
+  ['`google-ai`, `vertex-ai`', GOOGLE_REPLIES],
+  ['`aws-bedrock`', BEDROCK_REPLIES],
+];
+
+const ENDINGS: readonly Ending[] = ['cut', 'tool', 'refused', 'filtered', 'unfinished', 'failed'];
+
+test('the table of finish reasons matches the formats', () => {
+  const rows = FORMATS.map(([providers, { finishReasons }]) => [
+    providers,
+    ...ENDINGS.map((ending) =>
+      Object.entries(finishReasons)
+        .filter(([, each]) => each === ending)
+        .map(([reason]) => code(reason))
+        .join(', '),
+    ),
+  ]);
+  const { actual, expected } = tableSection('finish reasons', ['provider', ...ENDINGS], rows);
+  expect(actual).toBe(expected);
+});
+
+test('the table of token counts matches the formats', () => {
+  const rows = TOKEN_COUNTS.map((name) => [
+    code(name),
+    ...FORMATS.map(([, { counts }]) =>
+      (counts[name] ?? [])
+        .map(
+          ({ path, plus = [], of }) => `${[path, ...plus].map(code).join(' + ')}${of === undefined ? '' : ` (${of})`}`,
+        )
+        .join('<br>'),
+    ),
+  ]);
+  const { actual, expected } = tableSection('token counts', ['count', ...FORMATS.map(([names]) => names)], rows);
+  expect(actual).toBe(expected);
+});
+
+test('the surprises of recorded exchanges match the formats', () => {
+  const rows = FORMATS.flatMap(([providers, { surprises }]) => surprises.map((text) => [providers, text]));
+  const { actual, expected } = tableSection('surprises', ['provider', 'what it does'], rows);
+  expect(actual).toBe(expected);
 });

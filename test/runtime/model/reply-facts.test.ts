@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countsIn, usageOf } from '../../../src/runtime/model/wire/token-counts.ts';
+import { countsIn, usageIn } from '../../../src/runtime/model/wire/token-counts.ts';
 import { endingOf } from '../../../src/runtime/model/wire/reply-format.ts';
 import {
   ANTHROPIC_REPLIES,
@@ -144,12 +144,12 @@ test.each<[string, ReplyFacts, object, object]>([
     },
   ],
 ])('the token counts of %s', (_, facts, reply, counts) => {
-  expect(countsIn(usageOf({ ...reply }, facts) ?? {}, facts)).toEqual(counts);
+  expect(countsIn(usageIn({ ...reply }, facts) ?? {}, facts)).toEqual(counts);
 });
 
 test.each([{}, { usage: null }, { usage: 5 }, { usage: { prompt_tokens: -1, completion_tokens: 'many' } }])(
   'a usage that states nothing: %j',
   (reply) => {
-    expect(countsIn(usageOf(reply, CHAT_REPLIES) ?? {}, CHAT_REPLIES)).toEqual({});
+    expect(countsIn(usageIn(reply, CHAT_REPLIES) ?? {}, CHAT_REPLIES)).toEqual({});
   },
 );

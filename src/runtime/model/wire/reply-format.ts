@@ -4,7 +4,7 @@ import { excessOfJson, rawValueAt } from '../../../base/json-text.ts';
 import type { EventListener, FrameReader } from '../http/sse-reader.ts';
 import type { UpstreamFailure } from '../http/origin-pool.ts';
 import type { Ending, ReplyFacts } from '../../../schema/providers/replies.ts';
-import { countsIn, usageOf, type Counts } from './token-counts.ts';
+import { countsIn, usageIn, type Counts } from './token-counts.ts';
 
 /** A provider's reply, in one shape for all providers. */
 export interface ModelReply {
@@ -168,7 +168,7 @@ export function addDetails(known: KnownDetails, read: ReadDetails): KnownDetails
 export function addUsage(known: KnownDetails, format: ReplyFormat, event: WireObject): boolean {
   const holder = format.usageHolder === undefined ? event : format.usageHolder(event);
   if (holder === undefined) return false;
-  const usage = usageOf(holder, format.facts);
+  const usage = usageIn(holder, format.facts);
   if (usage === undefined) return false;
   const stated = Object.entries(usage).filter(([, value]) => value !== null);
   known.usage = { ...(format.dividesUsage === true ? known.usage : {}), ...Object.fromEntries(stated) };
@@ -274,14 +274,14 @@ export function reportedError(error: unknown): UpstreamFailure {
 }
 
 /** The body of a response with an error status, as far as svc uses it. */
-export interface ErrorBody {
+interface StatedError {
   /** Its `error.message` or `message`, or the whole text. */
   readonly text: string;
   /** The wait that Google states in the body, in milliseconds. */
   readonly retryAfterMs?: number;
 }
 
-export function readErrorBody(body: string): ErrorBody {
+export function readErrorBody(body: string): StatedError {
   const parsed = parseJson(body);
   // Google sends a list of one in reply to a request for a stream.
   const holder: unknown = Array.isArray(parsed) ? parsed[0] : parsed;

@@ -6,7 +6,7 @@ type WireObject = Readonly<Record<string, unknown>>;
 export type Counts = { -readonly [Key in TokenCount]?: number };
 
 /** The object with the counts of a reply or an event; undefined if there is none. */
-export function usageOf(holder: WireObject, { usage }: ReplyFacts): WireObject | undefined {
+export function usageIn(holder: WireObject, { usage }: ReplyFacts): WireObject | undefined {
   for (const path of usage) {
     let at: WireObject | undefined = holder;
     for (const key of path.split('.')) at = objectAt(at, key);

@@ -9,7 +9,7 @@ import { RESUME_FILES } from './definitions.ts';
 const ARGUMENTS = { text: 'hello', times: 2 };
 const TEXT = 'HELLO HELLO';
 const USAGE = { input_tokens: 50, output_tokens: 80 };
-const CLIENT = { name: 'Generic', model: 'local' };
+const CLIENT = { name: 'Generic', model: 'local', finish_reason: 'stop' };
 const ATTEMPTS = [{ client: 'Generic', outcome: 'ok', duration_ms: expect.any(Number) as number, ...USAGE }];
 const TENTHS = expect.toSatisfy((ms: unknown) => typeof ms === 'number' && Number(ms.toFixed(1)) === ms) as number;
 const TIMING = { model_ms: TENTHS, total_ms: TENTHS };

@@ -183,7 +183,10 @@ const META_PROPERTIES = {
     ),
     'The tokens of all attempts together; each count is present if the provider reports it.',
   ),
-  client: described(objectSchema({ name: TEXT, model: TEXT }, []), 'The client and the model that answered.'),
+  client: described(
+    objectSchema({ name: TEXT, model: TEXT, finish_reason: TEXT }, []),
+    'The client and the model that answered, and why the model stopped, in the words of its provider.',
+  ),
   attempts: described(FIELD_SHAPES.attempts, 'The requests to models.'),
   raw: described(TEXT, 'The text of the reply.'),
   reasoning: described(TEXT, 'The reasoning of the model, if the provider sends it.'),

@@ -12,7 +12,7 @@ import {
 } from '../candidates/scan/characters.ts';
 import { Scanner } from '../candidates/scan/scanner.ts';
 import type { Plan, TypedContainer } from './plan.ts';
-import { CoercedValue, type Flag } from './outcome.ts';
+import { CoercedValue } from './outcome.ts';
 import { canBecomeScalar } from '../candidates/scan/bare-reader.ts';
 import { MAX_COMPARED, type LikelyKey, type Sink } from '../candidates/scan/tree-sink.ts';
 import type { Escapes } from '../candidates/scan/string-reader.ts';
@@ -88,8 +88,6 @@ function placeFlag(candidate: Candidate<unknown>, text: string): string | undefi
   const isWhole = candidate.from <= skipSpace(text, 0) && skipSpace(text, candidate.to) === text.length;
   return isWhole ? undefined : 'prose';
 }
-
-const NO_FLAGS: readonly Flag[] = [];
 
 /**
  * Writes one list or object as JSON text of its type. Any repair that is not certain, and any value that does not match
@@ -230,7 +228,7 @@ class TypedSink implements Sink<TypedContainer> {
   #add(json: string | undefined, member?: TypedContainer): boolean {
     const top = this.#top;
     if (json === undefined || top === undefined) return this.#refuse();
-    top.add(json, member?.flags ?? NO_FLAGS);
+    top.add(json, member);
     this.version += 1;
     return !top.isList || this.#expect('');
   }

@@ -189,10 +189,10 @@ export class PartialValue {
 
 // --- the fast path ---------------------------------------------------------------------------------------------------------
 
-interface MemberFlags {
+interface FlaggedMember {
   readonly order: number;
   readonly segment: string;
-  readonly flags: readonly Flag[];
+  readonly member: TypedContainer | 'extra-key';
 }
 
 /** A list or object on the fast path: its members become JSON text as soon as they are complete, without a tree of nodes. */
@@ -203,7 +203,7 @@ export abstract class TypedContainer {
   outer: TypedContainer | undefined = undefined;
   /** Bits of REPAIR. */
   repairs = 0;
-  #flagged: MemberFlags[] | undefined = undefined;
+  #flagged: FlaggedMember[] | undefined = undefined;
 
   /** The key that comes next if the keys come in declared order. */
   get likely(): LikelyKey | undefined {
@@ -214,7 +214,7 @@ export abstract class TypedContainer {
   abstract next(key: string): Plan | undefined;
 
   /** Appends the member whose type `next` returned. */
-  abstract add(json: string, flags: readonly Flag[]): void;
+  abstract add(json: string, member: TypedContainer | undefined): void;
 
   /** Returns the JSON text of the container; undefined if it does not match the type exactly. */
   abstract close(): string | undefined;
@@ -223,22 +223,29 @@ export abstract class TypedContainer {
   abstract show(open: string | undefined): string;
 
   /** `order`: the position of the member's flags among those of the others. */
-  protected addFlags(order: number, segment: string, flags: readonly Flag[]): void {
-    if (flags.length === 0) return;
+  protected addFlags(order: number, segment: string, member: TypedContainer | 'extra-key' | undefined): void {
+    if (member === undefined) return;
+    if (member !== 'extra-key' && member.repairs === 0 && member.#flagged === undefined) return;
     this.#flagged ??= [];
-    if (this.#flagged.length < MAX_FLAGS) this.#flagged.push({ order, segment, flags });
+    if (this.#flagged.length < MAX_FLAGS) this.#flagged.push({ order, segment, member });
   }
 
   /** The first flags of the container and its members. */
   get flags(): readonly Flag[] {
-    const own = this.repairs === 0 ? NO_FLAGS : [{ flag: 'repaired', path: '', detail: this.repairs }];
-    if (this.#flagged === undefined) return own;
-    const inOrder = this.#flagged.toSorted((a, b) => (a.order === b.order ? 0 : a.order - b.order));
-    const ofMembers = inOrder.flatMap(({ segment, flags }) =>
-      flags.map((flag) => ({ ...flag, path: joinPath(segment, flag.path) })),
-    );
-    return [...own, ...ofMembers].slice(0, MAX_FLAGS);
+    const flags: Flag[] = [];
+    this.#collect(flags, '');
+    return flags;
+  }
+
+  #collect(flags: Flag[], path: string): void {
+    if (this.repairs !== 0) flags.push({ flag: 'repaired', path, detail: this.repairs });
+    for (const { segment, member } of this.#flagged?.toSorted((a, b) =>
+      a.order === b.order ? 0 : a.order - b.order,
+    ) ?? []) {
+      if (flags.length >= MAX_FLAGS) return;
+      const at = joinPath(path, segment);
+      if (member === 'extra-key') flags.push({ flag: member, path: at });
+      else member.#collect(flags, at);
+    }
   }
 }
-
-const NO_FLAGS: readonly Flag[] = [];

@@ -2,7 +2,7 @@ import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
 import { flatten, GrowingText } from '../growing-text.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
-import type { CoercionOutcome, Flag } from './outcome.ts';
+import type { CoercionOutcome } from './outcome.ts';
 import { INEXACT, Plan, TypedContainer } from './plan.ts';
 import { isCommentaryKey, isFrameKey } from './wrappers.ts';
 
@@ -24,10 +24,10 @@ export class TypedList extends TypedContainer {
     return this.#element;
   }
 
-  add(json: string, flags: readonly Flag[]): void {
+  add(json: string, member: TypedContainer | undefined): void {
     flatten(json);
     this.#json += this.#length === 0 ? json : `,${json}`;
-    this.addFlags(this.#length, `[${this.#length}]`, flags);
+    this.addFlags(this.#length, `[${this.#length}]`, member);
     this.#length += 1;
   }
 
@@ -74,10 +74,10 @@ export class TypedMap extends TypedContainer {
     return this.#entries.value;
   }
 
-  add(json: string, flags: readonly Flag[]): void {
+  add(json: string, member: TypedContainer | undefined): void {
     flatten(json);
     this.#json.append(this.#entry(json));
-    this.addFlags(this.#seen.size, this.#key, flags);
+    this.addFlags(this.#seen.size, this.#key, member);
     this.#seen.add(this.#keyText);
   }
 
@@ -137,13 +137,13 @@ export class TypedObject extends TypedContainer {
     return DROPPED;
   }
 
-  add(json: string, flags: readonly Flag[]): void {
+  add(json: string, member: TypedContainer | undefined): void {
     const field = this.#field;
     // The flags of keys that belong to no field come after those of the fields.
-    if (field === undefined) return this.addFlags(Infinity, this.#key, EXTRA_KEY);
+    if (field === undefined) return this.addFlags(Infinity, this.#key, 'extra-key');
     this.#values[field.position] = json;
     this.#field = undefined;
-    this.addFlags(field.position, field.name, flags);
+    this.addFlags(field.position, field.name, member);
   }
 
   close(): string | undefined {
@@ -172,8 +172,6 @@ export class TypedObject extends TypedContainer {
     return `${json}}`;
   }
 }
-
-const EXTRA_KEY: readonly Flag[] = [{ flag: 'extra-key', path: '' }];
 
 /** The plan of a value that belongs to no field. The value has to be JSON, so that its end is certain, and is dropped. */
 class DroppedPlan extends Plan {

@@ -170,8 +170,11 @@ export function addUsage(known: KnownDetails, format: ReplyFormat, event: WireOb
   if (holder === undefined) return false;
   const usage = usageIn(holder, format.facts);
   if (usage === undefined) return false;
-  const stated = Object.entries(usage).filter(([, value]) => value !== null);
-  known.usage = { ...(format.dividesUsage === true ? known.usage : {}), ...Object.fromEntries(stated) };
+  if (format.dividesUsage !== true || known.usage === undefined) known.usage = usage;
+  else {
+    const stated = Object.entries(usage).filter(([, value]) => value !== null);
+    known.usage = { ...known.usage, ...Object.fromEntries(stated) };
+  }
   return true;
 }
 

@@ -6,11 +6,10 @@ type WireObject = Readonly<Record<string, unknown>>;
 export type Counts = { -readonly [Key in TokenCount]?: number };
 
 /** The object with the counts of a reply or an event; undefined if there is none. */
-export function usageIn(holder: WireObject, { usage }: ReplyFacts): WireObject | undefined {
-  for (const path of usage) {
-    let at: WireObject | undefined = holder;
-    for (const key of path.split('.')) at = objectAt(at, key);
-    if (at !== undefined) return at;
+export function usageIn(holder: WireObject, facts: ReplyFacts): WireObject | undefined {
+  for (const path of placesOf(facts).usage) {
+    const usage = path.reduce<WireObject | undefined>(objectAt, holder);
+    if (usage !== undefined) return usage;
   }
   return undefined;
 }
@@ -22,29 +21,31 @@ export function countsIn(usage: WireObject, facts: ReplyFacts): Counts {
   if (!parts.some((part) => stringAt(part, 'type') === sumOf?.type)) return withExcludedReasoning(usage, facts);
   const sum: Counts = {};
   for (const part of parts)
-    for (const name of TOKEN_COUNTS) {
-      const count = countOf(part, facts.counts[name]);
-      if (count !== undefined) sum[name] = (sum[name] ?? 0) + count;
-    }
+    for (const [name, count] of Object.entries(statedIn(part, facts)) as [TokenCount, number][])
+      sum[name] = (sum[name] ?? 0) + count;
   return sum;
 }
 
 /** A total that is the sum of prompt, reply and reasoning shows that the service leaves the reasoning out of the reply. */
-function withExcludedReasoning(usage: WireObject, { counts: places }: ReplyFacts): Counts {
-  const counts: Counts = {};
-  for (const name of TOKEN_COUNTS) {
-    const count = countOf(usage, places[name]);
-    if (count !== undefined) counts[name] = count;
-  }
+function withExcludedReasoning(usage: WireObject, facts: ReplyFacts): Counts {
+  const counts = statedIn(usage, facts);
   const { input_tokens: input = 0, output_tokens: output, reasoning_tokens: reasoning = 0 } = counts;
-  const total = countAt(usage, 'total_tokens');
-  if (output !== undefined && reasoning > 0 && total === input + output + reasoning)
+  if (output !== undefined && reasoning > 0 && countAt(usage, 'total_tokens') === input + output + reasoning)
     counts.output_tokens = output + reasoning;
   return counts;
 }
 
-function countOf(usage: WireObject, places: readonly CountPlace[] = []): number | undefined {
-  for (const { path, plus = [] } of places) {
+function statedIn(usage: WireObject, facts: ReplyFacts): Counts {
+  const counts: Counts = {};
+  for (const { name, places } of placesOf(facts).counts) {
+    const count = countOf(usage, places);
+    if (count !== undefined) counts[name] = count;
+  }
+  return counts;
+}
+
+function countOf(usage: WireObject, places: readonly Place[]): number | undefined {
+  for (const { path, plus } of places) {
     const count = countAtPath(usage, path);
     const added = plus.flatMap((each) => countAtPath(usage, each) ?? []);
     // A part that is there alone is the whole count.
@@ -54,18 +55,53 @@ function countOf(usage: WireObject, places: readonly CountPlace[] = []): number 
   return undefined;
 }
 
-function countAtPath(usage: WireObject, path: string): number | undefined {
-  const keys = path.split('.');
-  const last = keys.pop() ?? '';
+function countAtPath(usage: WireObject, { keys, modality, last }: Path): number | undefined {
   let at: unknown = usage;
-  for (const key of keys) at = memberAt(at, key);
-  return countAt(at, last);
+  for (const key of keys) at = objectAt(at, key);
+  if (modality === undefined) return countAt(at, last);
+  const entry = listAt(at, modality.list)?.find((each) => stringAt(each, 'modality') === modality.name);
+  return countAt(entry, last);
 }
 
-const ENTRY = /^(\w+)\[(\w+)\]$/u;
+// --- places, split once ------------------------------------------------------------------------------------------------
 
-function memberAt(holder: unknown, key: string): unknown {
-  const [, list = '', modality] = ENTRY.exec(key) ?? [];
-  if (modality === undefined) return objectAt(holder, key);
-  return listAt(holder, list)?.find((entry) => stringAt(entry, 'modality') === modality);
+interface Path {
+  readonly keys: readonly string[];
+  readonly modality: { readonly list: string; readonly name: string } | undefined;
+  readonly last: string;
+}
+
+interface Place {
+  readonly path: Path;
+  readonly plus: readonly Path[];
+}
+
+interface Places {
+  readonly usage: readonly (readonly string[])[];
+  readonly counts: readonly { readonly name: TokenCount; readonly places: readonly Place[] }[];
+}
+
+const split = new WeakMap<ReplyFacts, Places>();
+
+function placesOf(facts: ReplyFacts): Places {
+  const known = split.get(facts);
+  if (known !== undefined) return known;
+  const places = {
+    usage: facts.usage.map((path) => path.split('.')),
+    counts: TOKEN_COUNTS.map((name) => ({ name, places: (facts.counts[name] ?? []).map(placeOf) })),
+  };
+  split.set(facts, places);
+  return places;
+}
+
+function placeOf({ path, plus = [] }: CountPlace): Place {
+  return { path: pathOf(path), plus: plus.map(pathOf) };
+}
+
+function pathOf(text: string): Path {
+  const keys = text.split('.');
+  const last = keys.pop() ?? '';
+  const [, list, name] = /^(\w+)\[(\w+)\]$/u.exec(keys.at(-1) ?? '') ?? [];
+  const modality = list === undefined || name === undefined ? undefined : { list, name };
+  return { keys: modality === undefined ? keys : keys.slice(0, -1), modality, last };
 }

@@ -1,3 +1,4 @@
+import { KNOWS_STREAM_USAGE } from '../../src/schema/providers/openai.ts';
 import { expect, test } from 'vitest';
 import { COMMON_OPTIONS } from '../../src/schema/providers/common-options.ts';
 import {
@@ -54,6 +55,7 @@ const STRINGS = [
   'all',
   'auto',
   'report',
+  'off',
   'openai',
   'eu-west-1',
   'https://host',
@@ -85,4 +87,14 @@ test('null is the same as an absent option', () => {
   const { values, violations } = readOptions(PROVIDER_DESCRIPTIONS.offline, new Map([['chunk_size', null]]));
   expect(violations).toEqual([]);
   expect(values).toMatchObject({ chunk_size: 16 });
+});
+
+test.each([
+  ['https://api.groq.com/openai/v1', true],
+  ['https://api.deepseek.com', true],
+  ['https://dashscope-intl.aliyuncs.com/compatible-mode/v1', true],
+  ['https://api.groq.com.example.org/v1', false],
+  ['http://localhost:8000/v1', false],
+])('the usage of streams from %s is asked for: %s', (url, isAsked) => {
+  expect(KNOWS_STREAM_USAGE.test(`${url}/`)).toBe(isAsked);
 });

@@ -73,13 +73,27 @@ export const OPENAI_RESPONSES = {
   http: openAiFacts({ defaultUrl: OPENAI_URL, keyVariable: 'OPENAI_API_KEY', form: TEXT_FORMAT }),
 } as const satisfies ProviderDescription<OpenAiOptions>;
 
+const GENERIC_OPTIONS = {
+  ...OPENAI_OPTIONS,
+  stream_usage: {
+    shape: { kind: 'one-of', words: ['auto', 'on', 'off'] },
+    default: 'auto',
+    text: 'whether svc asks for the usage of streams (`stream_options.include_usage`): `auto` asks services that are known to accept it',
+  },
+} as const satisfies OptionTable;
+
+/** Services whose documentation has `stream_options`. Another server can refuse a member that it does not know. */
+export const KNOWS_STREAM_USAGE =
+  /^https:\/\/(?:api\.(?:groq\.com|deepseek\.com|together\.xyz|fireworks\.ai|x\.ai|cerebras\.ai)|dashscope(?:-\w+)?\.aliyuncs\.com)\//u;
+
 /** Any server that follows OpenAI's chat completions. */
 export const OPENAI_GENERIC = {
   ...COMPATIBLE,
+  options: GENERIC_OPTIONS,
   rules: [...COMMON_RULES, addressRequired('is required for this provider', ['base_url'])],
   http: openAiFacts({ form: RESPONSE_FORMAT_OF_UNKNOWN_SERVER }),
   docs: { ...MODEL_IN_BODY, address: '`base_url`, required', key: 'none needed' },
-} as const satisfies ProviderDescription<OpenAiOptions>;
+} as const satisfies ProviderDescription<typeof GENERIC_OPTIONS>;
 
 /** Ollama's OpenAI-compatible API: https://github.com/ollama/ollama/blob/main/docs/openai.md */
 export const OLLAMA = {

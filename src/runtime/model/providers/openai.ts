@@ -6,7 +6,12 @@ import { invariant } from '../../../base/invariant.ts';
 import { countAt, listAt, objectAt, stringAt, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import type { Message, MediaPart, MediaSource, MessagePart } from '../../../schema/message.ts';
-import type { AZURE_OPENAI, OPENAI } from '../../../schema/providers/openai.ts';
+import {
+  KNOWS_STREAM_USAGE,
+  type AZURE_OPENAI,
+  type OPENAI,
+  type OPENAI_GENERIC,
+} from '../../../schema/providers/openai.ts';
 import { CHAT_REPLIES, RESPONSES_REPLIES } from '../../../schema/providers/replies.ts';
 import type { ClientOptions } from '../client-options.ts';
 import type { UpstreamFailure } from '../http/origin-pool.ts';
@@ -60,7 +65,13 @@ export const openAiCompatible: HttpProvider = {
 /** Any server that follows them more or less closely. */
 export const openAiGeneric: HttpProvider = {
   load: () => CHAT.load(),
-  protocol: (client, apiKey) => openAiProtocol(CHAT, client, { headers: bearer(apiKey), plainText: true }),
+  protocol(client: ClientSetup<typeof OPENAI_GENERIC.options>, apiKey) {
+    const { stream_usage: wanted } = client.values;
+    const asks = wanted === 'auto' ? KNOWS_STREAM_USAGE.test(`${client.url}/`) : wanted === 'on';
+    const isOwn = client.options.body.has('stream_options');
+    const streamMembers = asks && !isOwn ? { stream_options: { include_usage: true } } : {};
+    return openAiProtocol(CHAT, client, { headers: bearer(apiKey), plainText: true, streamMembers });
+  },
 };
 
 export const azureOpenAi: HttpProvider = {

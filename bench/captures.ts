@@ -149,12 +149,12 @@ function isRight({ faults }: Reading): boolean {
 }
 
 function tableOf(readings: readonly Reading[]): string {
-  const families = [...new Set(readings.map(({ family }) => family))];
-  const rows = families.map((family) => {
-    const own = readings.filter((each) => each.family === family);
-    return `| ${family} | ${own.length} | ${own.filter(isRight).length} |`;
+  const nameOf = ({ family, service }: Reading): string => `${family} | ${service}`;
+  const rows = [...new Set(readings.map(nameOf))].map((name) => {
+    const own = readings.filter((each) => nameOf(each) === name);
+    return `| ${name} | ${own.length} | ${own.filter(isRight).length} |`;
   });
-  return ['| provider | exchanges | as recorded |', '|---|---|---|', ...rows].join('\n');
+  return ['| provider | service | exchanges | as recorded |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 // --- the replay --------------------------------------------------------------------------------------------------------

@@ -26,9 +26,12 @@ export class WireStream {
   readonly #format: ReplyFormat;
   readonly #wantsReasoning: boolean;
   readonly #tool: ToolReply | undefined;
-  readonly #hole = new TextHole((event) =>
-    isJsonObject(event) ? this.#plainText(this.#format.readEvent(event, this.#known)) : undefined,
+  readonly #shape = new TextShape((event) =>
+    isJsonObject(event) ? this.#textReading(this.#withoutAside(this.#format.readEvent(event, this.#known))) : undefined,
   );
+  /** The last event that was not parsed, if its usage can matter: only that of the last event counts. */
+  #unread = '';
+  #shapeHasUsage = false;
   /** Joined when they are taken: a concatenated string is a tree in which every delta lives as long as the reply. */
   #deltas: string[] = [];
   #reasoning: string[] = [];
@@ -50,6 +53,9 @@ export class WireStream {
 
   /** Everything known besides the text. */
   get details(): ReplyDetails {
+    const event = this.#unread === '' ? undefined : parseJson(this.#unread);
+    if (isJsonObject(event)) addUsage(this.#known, this.#format, event);
+    this.#unread = '';
     return replyDetails(this.#known, this.#format, this.#tool !== undefined);
   }
 
@@ -78,9 +84,12 @@ export class WireStream {
   /** The data of one event is `source.slice(start, end)`. */
   event(source: string, start: number, end: number): void {
     if (this.done || this.fault !== undefined) return;
-    const delta = this.#hole.read(source, start, end);
+    const delta = this.#shape.read(source, start, end);
     if (delta === undefined) this.#parse(source.slice(start, end));
-    else this.#deltas.push(delta);
+    else {
+      this.#deltas.push(delta);
+      if (this.#shapeHasUsage) this.#unread = source.slice(start, end);
+    }
   }
 
   /**
@@ -88,8 +97,8 @@ export class WireStream {
    * the data of each two; returns where the data of the first remaining event begins.
    */
   run(source: string, start: number, gap: string): number {
-    if (this.done || this.fault !== undefined) return start;
-    const run = this.#hole.readRun(source, start, gap);
+    if (this.done || this.fault !== undefined || this.#shapeHasUsage) return start;
+    const run = this.#shape.readRun(source, start, gap);
     if (run === undefined) return start;
     this.#deltas.push(run.text);
     return run.next;
@@ -122,10 +131,13 @@ export class WireStream {
     const { finishReason } = this.#known;
     if (endingOf(finishReason, this.#format.facts) === 'failed') this.fault ??= failedEnd(finishReason);
     const hasUsage = addUsage(this.#known, this.#format, event);
+    if (hasUsage) this.#unread = '';
     const delta = this.#tool === undefined ? (read.text ?? '') : this.#tool.take(read, this.complete);
     this.#deltas.push(delta);
     if (this.#wantsReasoning && hasReasoning(read)) this.#addReasoning(read);
-    if (delta !== '' && !hasUsage && this.#plainText(read) === delta) this.#hole.learn(data, delta);
+    const reading = delta === '' ? undefined : this.#textReading(read);
+    if (reading?.text !== delta || (hasUsage && this.#format.dividesUsage === true)) return;
+    if (this.#shape.learn(data, reading)) this.#shapeHasUsage = hasUsage;
   }
 
   /** The text of a comment counts as reasoning. */
@@ -136,12 +148,13 @@ export class WireStream {
     return { ...read, text: undefined, reasoning: text, reasoningPart: part };
   }
 
-  /** The part of the reply in an event that contains nothing else; undefined for every other event. */
-  #plainText(read: EventReading): string | undefined {
-    const { finishReason, refusal, blocked, tool, fault, done } = read;
-    const other = finishReason ?? refusal ?? blocked ?? tool ?? fault ?? done;
-    if (other !== undefined || hasReasoning(read)) return undefined;
-    return this.#tool === undefined ? read.text : this.#tool.inputOf(read);
+  /** The reading of an event with a part of the reply and nothing else that matters; undefined for every other event. */
+  #textReading(read: EventReading): TextReading | undefined {
+    const { finishReason = '', refusal, blocked, tool, fault, done, responseModel, part, asidePart } = read;
+    const other = refusal ?? blocked ?? tool ?? fault ?? done ?? asidePart;
+    if (finishReason !== '' || other !== undefined || hasReasoning(read)) return undefined;
+    const text = this.#tool === undefined ? read.text : this.#tool.inputOf(read);
+    return text === undefined ? undefined : { text, rest: `${responseModel} ${part}` };
   }
 
   #addReasoning({ reasoning = '', reasoningPart }: EventReading): void {
@@ -206,48 +219,88 @@ class ToolReply {
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+const SPACE = 32;
 
-/** Learning costs two parses, so it stops after this many events that did not repeat the learned shape. */
+/** A lesson costs some parses, so learning stops after this many events that did not repeat the learned shape. */
 const MAX_LESSONS = 6;
 
-/** Takes the place of the text while a shape is tested; no model writes it. */
+/** Takes the place of a string while a shape is tested; no model writes it. */
 const PROBE = '\u0001probe\u0001';
 const PROBE_JSON = JSON.stringify(PROBE);
 
+/** What an event says: its text, and everything else as one text. */
+interface TextReading {
+  readonly text: string;
+  readonly rest: string;
+}
+
+/** A scalar value in JSON text. */
+interface Scalar {
+  readonly start: number;
+  readonly end: number;
+  readonly isString: boolean;
+}
+
+/** The bytes before a value that differs from event to event. */
+interface Hole {
+  readonly before: string;
+  readonly kind: 'text' | 'string' | 'number';
+}
+
 /**
- * Most events of a streamed reply differ only in their delta of text. This learns the bytes before and after that text
- * from one parsed event, and then reads the text of events that repeat them exactly, without JSON.parse. It proves the
- * learned shape by parsing it with another text in the hole, so a match is unambiguous. An event that differs anywhere
- * does not match, and the caller parses it.
+ * Most events of a streamed reply have one shape: only their delta of text differs, and values that say nothing about the reply,
+ * such as a number in sequence. This learns the shape from parsed events, and then reads the text of events that repeat it
+ * without JSON.parse. It proves each place that may differ by parsing the event with another value there, so a match is
+ * unambiguous. An event that differs anywhere else does not match, and the caller parses it.
  */
-class TextHole {
-  /** The delta of an event that contains nothing else; undefined for any other event. */
-  readonly #textOf: (event: unknown) => string | undefined;
-  #before = '';
+class TextShape {
+  /** The reading of an event with text and nothing else that matters; undefined for any other event. */
+  readonly #readingOf: (event: unknown) => TextReading | undefined;
+  #holes: readonly Hole[] = [];
+  /** The bytes after the last hole, and the same without spaces. */
   #after = '';
-  /**
-   * Some providers append meaningless text that differs in each event (`"obfuscation":"…"`, `"p":"…"`): the brackets
-   * after it; empty when there is none.
-   */
-  #behindPadding = '';
+  #tail = '';
   /** The gap of the last run, and the bytes between the texts of its events; empty before the first run of the learned shape. */
   #gap = '';
   #textGap = '';
   #lessons = 0;
+  #sample:
+    | { readonly source: string; readonly scalars: readonly Scalar[]; readonly free: ReadonlySet<number> }
+    | undefined;
 
-  constructor(textOf: (event: unknown) => string | undefined) {
-    this.#textOf = textOf;
+  constructor(readingOf: (event: unknown) => TextReading | undefined) {
+    this.#readingOf = readingOf;
   }
 
   /** The text of the event `source.slice(start, end)`; undefined when its shape is not the learned one. */
   read(source: string, start: number, end: number): string | undefined {
-    // A slice is free and compares machine words; startsWith compares character by character.
-    if (this.#before === '' || source.slice(start, start + this.#before.length) !== this.#before) return undefined;
-    const from = start + this.#before.length;
-    const quote = closingQuote(source, from, end);
-    if (quote < 0 || !this.#endsAsLearned(source, quote, end)) return undefined;
-    const raw = source.slice(from, quote);
-    return raw.includes('\\') ? unescape(raw) : raw;
+    const holes = this.#holes;
+    let at = start;
+    let text: string | undefined;
+    for (let index = 0; index < holes.length; index += 1) {
+      const hole = holes[index];
+      if (hole === undefined) return undefined;
+      // A slice is free and compares machine words; startsWith compares character by character.
+      const from = at + hole.before.length;
+      if (source.slice(at, from) !== hole.before) return undefined;
+      at = hole.kind === 'number' ? numberEnd(source, from) : closingQuote(source, from, end);
+      if (at < 0) return undefined;
+      if (hole.kind === 'text') text = source.slice(from, at);
+    }
+    if (text === undefined || !this.#endsAsLearned(source, at, end)) return undefined;
+    return text.includes('\\') ? unescape(text) : text;
+  }
+
+  #endsAsLearned(source: string, from: number, end: number): boolean {
+    if (source.slice(from, end) === this.#after) return true;
+    let learned = 0;
+    for (let at = from; at < end; at += 1) {
+      const code = source.charCodeAt(at);
+      if (code === SPACE) continue;
+      if (code !== this.#tail.charCodeAt(learned)) return false;
+      learned += 1;
+    }
+    return learned === this.#tail.length;
   }
 
   /**
@@ -255,55 +308,76 @@ class TextHole {
    * last one, and the start of that one. One search finds the bytes between their texts, whatever their number.
    */
   readRun(source: string, start: number, gap: string): Run | undefined {
-    if (this.#before === '' || this.#behindPadding !== '') return undefined;
-    const from = start + this.#before.length;
-    if (source.slice(start, from) !== this.#before) return undefined;
-    const between = this.#between(gap);
+    const [hole, ...others] = this.#holes;
+    if (hole === undefined || others.length > 0) return undefined;
+    const from = start + hole.before.length;
+    if (source.slice(start, from) !== hole.before) return undefined;
+    const between = this.#between(hole, gap);
     const to = source.lastIndexOf(between);
     if (to < from) return undefined;
     const deltas = source.slice(from, to);
     const raw = source.indexOf(between, from) === to ? deltas : deltas.split(between).join('');
     const isPlain = !raw.includes('\\') && !raw.includes('"') && !raw.includes('\n');
     const text = isPlain ? raw : escapedText(source.slice(from, to + between.length), between, raw);
-    return text === undefined ? undefined : { text, next: to + between.length - this.#before.length };
+    return text === undefined ? undefined : { text, next: to + between.length - hole.before.length };
   }
 
   /** The bytes between the texts of two events of the learned shape. */
-  #between(gap: string): string {
+  #between(hole: Hole, gap: string): string {
     if (this.#gap !== gap) {
       this.#gap = gap;
-      this.#textGap = `"${this.#after}${gap}${this.#before}`;
+      this.#textGap = `${this.#after}${gap}${hole.before}`;
     }
     return this.#textGap;
   }
 
-  /** Learns from a parsed event whose delta is `text`. */
-  learn(source: string, text: string): void {
-    if (this.#lessons >= MAX_LESSONS || text === '') return;
+  /** Learns from a parsed event with this reading. Returns false if it keeps what it knew. */
+  learn(source: string, reading: TextReading): boolean {
+    if (this.#lessons >= MAX_LESSONS) return false;
     this.#lessons += 1;
-    const quoted = JSON.stringify(text);
-    for (let at = source.indexOf(quoted); at >= 0; at = source.indexOf(quoted, at + 1)) {
-      if (this.#tryHole(source.slice(0, at + 1), source.slice(at + quoted.length))) return;
-    }
-  }
-
-  #tryHole(before: string, after: string): boolean {
-    if (this.#textOf(parseJson(before.slice(0, -1) + PROBE_JSON + after)) !== PROBE) return false;
-    this.#before = before;
-    const [padding = '', start = '', behind = ''] = PADDING.exec(after) ?? [];
-    this.#behindPadding = behind;
-    this.#gap = '';
-    this.#after = after.slice(0, after.length - padding.length) + start;
+    const scalars = scalarsOf(source);
+    const text = scalars.findIndex((each) => each.isString && this.#isText(source, each, reading));
+    if (text < 0) return false;
+    const last = this.#sample;
+    const differing = last === undefined ? undefined : differences(last, { source, scalars });
+    const free = new Set(
+      differing === undefined ? [] : [...(last?.free ?? []), ...differing].filter((at) => at !== text),
+    );
+    if (![...free].every((at) => this.#isFree(source, scalars[at], reading))) free.clear();
+    this.#sample = { source, scalars, free };
+    this.#take(source, scalars, (at) => (at === text ? 'text' : free.has(at) ? 'string' : undefined));
     return true;
   }
 
-  #endsAsLearned(source: string, quote: number, end: number): boolean {
-    const from = quote + 1;
-    const tail = from + this.#after.length;
-    if (source.slice(from, tail) !== this.#after) return false;
-    const behind = this.#behindPadding;
-    if (behind === '') return tail === end;
-    return source.indexOf('"', tail) === end - behind.length - 1 && source.slice(end - behind.length, end) === behind;
+  #take(source: string, scalars: readonly Scalar[], kindOf: (at: number) => 'text' | 'string' | undefined): void {
+    const holes: Hole[] = [];
+    let from = 0;
+    for (const [at, { start, end, isString }] of scalars.entries()) {
+      const kind = kindOf(at);
+      if (kind === undefined) continue;
+      // The quotes of a string belong to the bytes around it.
+      const [open, close] = isString ? [start + 1, end - 1] : [start, end];
+      holes.push({ before: source.slice(from, open), kind: isString ? kind : 'number' });
+      from = close;
+    }
+    this.#holes = holes;
+    this.#after = source.slice(from);
+    this.#tail = this.#after.replaceAll(' ', '');
+    this.#gap = '';
+  }
+
+  #isText(source: string, { start, end }: Scalar, { rest }: TextReading): boolean {
+    const probed = this.#readingOf(parseJson(source.slice(0, start) + PROBE_JSON + source.slice(end)));
+    return probed?.text === PROBE && probed.rest === rest;
+  }
+
+  /** True for a value that says nothing about the reply. */
+  #isFree(source: string, scalar: Scalar | undefined, { text, rest }: TextReading): boolean {
+    if (scalar === undefined) return false;
+    const { start, end, isString } = scalar;
+    const other = isString ? PROBE_JSON : source.slice(start, end) === '7' ? '8' : '7';
+    const probed = this.#readingOf(parseJson(source.slice(0, start) + other + source.slice(end)));
+    return probed?.text === text && probed.rest === rest;
   }
 }
 
@@ -317,8 +391,6 @@ function escapedText(events: string, between: string, raw: string): string | und
   return events.includes(`\\${between}`) ? undefined : unescape(raw);
 }
 
-const PADDING = /("(?:obfuscation|p)":")[A-Za-z0-9]*"(\}+)$/u;
-
 /** Index of the quote that ends the JSON string starting at `from`; -1 when it is not before `end`. */
 function closingQuote(source: string, from: number, end: number): number {
   for (let quote = source.indexOf('"', from); quote >= 0 && quote < end; quote = source.indexOf('"', quote + 1)) {
@@ -327,6 +399,55 @@ function closingQuote(source: string, from: number, end: number): number {
     if ((quote - at) % 2 === 1 && source.charCodeAt(quote) === QUOTE) return quote;
   }
   return -1;
+}
+
+/** The end of the digits at `from`; -1 if there are none. */
+function numberEnd(source: string, from: number): number {
+  let at = from;
+  while (isDigit(source.charCodeAt(at))) at += 1;
+  return at === from ? -1 : at;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** The strings and whole numbers of JSON text that are values. */
+function scalarsOf(source: string): readonly Scalar[] {
+  const scalars: Scalar[] = [];
+  for (let at = 0; at < source.length; at += 1) {
+    const code = source.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = closingQuote(source, at + 1, source.length) + 1;
+      if (end === 0) return [];
+      if (!/^\s*:/u.test(source.slice(end, end + 10))) scalars.push({ start: at, end, isString: true });
+      at = end - 1;
+    } else if (isDigit(code)) {
+      const end = numberEnd(source, at);
+      scalars.push({ start: at, end, isString: false });
+      at = end - 1;
+    }
+  }
+  return scalars;
+}
+
+/** The positions of the scalars in which two events differ; undefined if they differ in anything else but spaces at their ends. */
+function differences(
+  a: { readonly source: string; readonly scalars: readonly Scalar[] },
+  b: { readonly source: string; readonly scalars: readonly Scalar[] },
+): readonly number[] | undefined {
+  if (a.scalars.length !== b.scalars.length) return undefined;
+  const found: number[] = [];
+  let [atA, atB] = [0, 0];
+  for (const [index, inA] of a.scalars.entries()) {
+    const inB = b.scalars[index];
+    if (inB === undefined || inA.isString !== inB.isString) return undefined;
+    if (a.source.slice(atA, inA.start) !== b.source.slice(atB, inB.start)) return undefined;
+    if (a.source.slice(inA.start, inA.end) !== b.source.slice(inB.start, inB.end)) found.push(index);
+    [atA, atB] = [inA.end, inB.end];
+  }
+  const isSame = a.source.slice(atA).replaceAll(' ', '') === b.source.slice(atB).replaceAll(' ', '');
+  return isSame ? found : undefined;
 }
 
 function unescape(raw: string): string | undefined {

@@ -11,7 +11,7 @@ import { HttpExchange, type ExchangeListener, BodyBuffer } from './http/http-exc
 import { type HttpCall, type ResponseHeaders, errorText, type UpstreamFailure } from './http/origin-pool.ts';
 import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
 import { readWhole, tooLargeToParse, type Expected, type ModelReply, type ReplyFormat } from './wire/reply-format.ts';
-import { WireStream } from './wire/wire-stream.ts';
+import { TextShape, WireStream } from './wire/wire-stream.ts';
 import { SseReader, type EventListener, type FrameReader } from './http/sse-reader.ts';
 
 /** The part of an HTTP client that differs between providers. */
@@ -45,10 +45,22 @@ interface HttpClientParts extends Omit<ModelClient, 'ask' | 'origin'> {
   readonly pools: ConnectionPools;
 }
 
+/** The shapes of the events that a client receives: of text, and of the input of a tool. */
+interface Shapes {
+  readonly text: TextShape;
+  readonly tool: TextShape;
+}
+
+interface ClientState {
+  readonly parts: HttpClientParts;
+  readonly shapes: Shapes;
+}
+
 /** A client of any provider that is asked by an HTTP POST. */
 export function httpModelClient(parts: HttpClientParts): ModelClient {
   const { name, provider, model, prompt, finishReasons, onTruncation } = parts;
   const { structured, prices, coolDownMs, destination } = parts;
+  const shapes = { text: new TextShape(), tool: new TextShape() };
   return {
     name,
     provider,
@@ -61,7 +73,7 @@ export function httpModelClient(parts: HttpClientParts): ModelClient {
     coolDownMs,
     origin: destination.origin,
     ask(request, listener) {
-      const attempt = new HttpAttempt(parts, request, listener);
+      const attempt = new HttpAttempt({ parts, shapes }, request, listener);
       attempt.start();
       return attempt;
     },
@@ -82,6 +94,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** One attempt over HTTP: inlines media, encodes the request, and passes on the text and the end of the reply. */
 class HttpAttempt implements ModelAttempt, ExchangeListener {
   readonly #client: HttpClientParts;
+  readonly #shapes: Shapes;
   readonly #request: ModelRequest;
   readonly #listener: ModelListener;
   /** The provider is asked for a stream. */
@@ -96,11 +109,12 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   #paused = false;
   #over = false;
 
-  constructor(client: HttpClientParts, request: ModelRequest, listener: ModelListener) {
-    this.#client = client;
+  constructor({ parts, shapes }: ClientState, request: ModelRequest, listener: ModelListener) {
+    this.#client = parts;
+    this.#shapes = shapes;
     this.#request = request;
     this.#listener = listener;
-    this.#streamed = request.streamed && client.supportsStreaming;
+    this.#streamed = request.streamed && parts.supportsStreaming;
   }
 
   start(): void {
@@ -150,7 +164,8 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     const { format, toolFormat } = this.#client.protocol;
     const tool = this.#request.output === undefined ? undefined : toolFormat;
     const expected = { wantsReasoning: this.#listener.reasoning !== undefined, asTool: tool !== undefined };
-    const reading = { ...expected, format: tool ?? format, streamed: this.#streamed };
+    const shape = tool === undefined ? this.#shapes.text : this.#shapes.tool;
+    const reading = { ...expected, format: tool ?? format, streamed: this.#streamed, shape };
     this.#decoder = new ReplyDecoder(reading, headers);
   }
 
@@ -324,6 +339,7 @@ interface Reading extends Expected {
   readonly format: ReplyFormat;
   /** The provider was asked for a stream. */
   readonly streamed: boolean;
+  readonly shape: TextShape;
 }
 
 const TOO_LARGE: UpstreamFailure = { kind: 'unusable', message: 'sent an event larger than 8 MiB' };
@@ -416,7 +432,7 @@ class ReplyDecoder {
 
   #openStream(): void {
     const { format } = this.#expected;
-    const stream = new WireStream(format, this.#expected);
+    const stream = new WireStream(format, this.#expected, this.#expected.shape);
     const listener: EventListener = (source, start, end) => stream.event(source, start, end);
     this.#stream = stream;
     this.#frames =

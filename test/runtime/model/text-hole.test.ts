@@ -3,10 +3,11 @@ import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
 import { anthropicFormat } from '../../../src/runtime/model/providers/anthropic.ts';
 import { bedrockFormat } from '../../../src/runtime/model/providers/aws-bedrock.ts';
-import { openAiChatFormat } from '../../../src/runtime/model/providers/openai.ts';
+import { googleFormat } from '../../../src/runtime/model/providers/google-ai.ts';
+import { openAiChatFormat, openAiResponsesFormat } from '../../../src/runtime/model/providers/openai.ts';
 import type { ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
 import { SseReader } from '../../../src/runtime/model/http/sse-reader.ts';
-import { WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
+import { TextShape, WireStream } from '../../../src/runtime/model/wire/wire-stream.ts';
 
 /** The text that a format reads from a stream, whole or event by event. */
 function read(format: ReplyFormat, chunks: readonly string[]): string {
@@ -164,4 +165,56 @@ test('a finish reason never counts as a usual event', () => {
   reader.push(Buffer.from(chat('b') + chat('b') + last));
   expect(reply.takeText()).toBe('abbbc');
   expect(reply.details.finishReason).toBe('stop');
+});
+
+test('a shape that an earlier stream of the client has taught is used only where it means the same', () => {
+  const shape = new TextShape();
+  const readWith = (format: ReplyFormat, events: readonly object[], expected = {}): object => {
+    const stream = new WireStream(format, expected, shape);
+    for (const event of events) {
+      const data = JSON.stringify(event);
+      stream.event(data, 0, data.length);
+    }
+    return { text: stream.takeText(), model: stream.details.responseModel, tokens: stream.details.outputTokens };
+  };
+  const delta = (part: number, text: string, number: number): object => ({
+    type: 'response.output_text.delta',
+    output_index: part,
+    delta: text,
+    sequence_number: number,
+  });
+  const answer = [delta(1, 'a', 1), delta(1, 'b', 2), delta(1, 'c', 3)];
+  expect(readWith(openAiResponsesFormat, answer)).toMatchObject({ text: 'abc' });
+  const comment = { type: 'response.output_item.added', output_index: 1, item: { phase: 'commentary' } };
+  expect(readWith(openAiResponsesFormat, [comment, ...answer])).toMatchObject({ text: '' });
+  expect(readWith(openAiResponsesFormat, answer)).toMatchObject({ text: 'abc' });
+});
+
+test('the model and the usage of events that are not parsed are those of their stream', () => {
+  const shape = new TextShape();
+  const event = (text: string, model: string, tokens: number): object => ({
+    candidates: [{ content: { parts: [{ text }] }, index: 0 }],
+    usageMetadata: { candidatesTokenCount: tokens },
+    modelVersion: model,
+  });
+  const readWith = (events: readonly object[]): object => {
+    const stream = new WireStream(googleFormat, {}, shape);
+    for (const each of events) {
+      const data = JSON.stringify(each);
+      stream.event(data, 0, data.length);
+    }
+    const { responseModel, outputTokens } = stream.details;
+    return { text: stream.takeText(), responseModel, outputTokens };
+  };
+  expect(readWith([event('a', 'one', 1), event('b', 'one', 2), event('c', 'one', 3)])).toEqual({
+    text: 'abc',
+    responseModel: 'one',
+    outputTokens: 3,
+  });
+  expect(readWith([event('d', 'one', 4)])).toEqual({ text: 'd', responseModel: 'one', outputTokens: 4 });
+  expect(readWith([event('e', 'two', 5), event('f', 'two', 6)])).toEqual({
+    text: 'ef',
+    responseModel: 'two',
+    outputTokens: 6,
+  });
 });

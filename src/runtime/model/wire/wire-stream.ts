@@ -26,12 +26,10 @@ export class WireStream {
   readonly #format: ReplyFormat;
   readonly #wantsReasoning: boolean;
   readonly #tool: ToolReply | undefined;
-  readonly #shape = new TextShape((event) =>
-    isJsonObject(event) ? this.#textReading(this.#withoutAside(this.#format.readEvent(event, this.#known))) : undefined,
-  );
+  readonly #shape: TextShape;
+  #lessons = 0;
   /** The last event that was not parsed, if its usage can matter: only that of the last event counts. */
   #unread = '';
-  #shapeHasUsage = false;
   /** Joined when they are taken: a concatenated string is a tree in which every delta lives as long as the reply. */
   #deltas: string[] = [];
   #reasoning: string[] = [];
@@ -45,8 +43,10 @@ export class WireStream {
   /** The provider announced the end. */
   done = false;
 
-  constructor(format: ReplyFormat, { wantsReasoning = false, asTool = false }: Expected = {}) {
+  /** `shape`: that of the streams before this one from the same service. */
+  constructor(format: ReplyFormat, { wantsReasoning = false, asTool = false }: Expected = {}, shape = new TextShape()) {
     this.#format = format;
+    this.#shape = shape;
     this.#wantsReasoning = wantsReasoning;
     this.#tool = asTool ? new ToolReply() : undefined;
   }
@@ -85,10 +85,10 @@ export class WireStream {
   event(source: string, start: number, end: number): void {
     if (this.done || this.fault !== undefined) return;
     const delta = this.#shape.read(source, start, end);
-    if (delta === undefined) this.#parse(source.slice(start, end));
+    if (delta === undefined || !this.#suits) this.#parse(source.slice(start, end));
     else {
       this.#deltas.push(delta);
-      if (this.#shapeHasUsage) this.#unread = source.slice(start, end);
+      if (this.#shape.hasUsage) this.#unread = source.slice(start, end);
     }
   }
 
@@ -97,7 +97,7 @@ export class WireStream {
    * the data of each two; returns where the data of the first remaining event begins.
    */
   run(source: string, start: number, gap: string): number {
-    if (this.done || this.fault !== undefined || this.#shapeHasUsage) return start;
+    if (this.done || this.fault !== undefined || this.#shape.hasUsage || !this.#suits) return start;
     const run = this.#shape.readRun(source, start, gap);
     if (run === undefined) return start;
     this.#deltas.push(run.text);
@@ -137,7 +137,11 @@ export class WireStream {
     if (this.#wantsReasoning && hasReasoning(read)) this.#addReasoning(read);
     const reading = delta === '' ? undefined : this.#textReading(read);
     if (reading?.text !== delta || (hasUsage && this.#format.dividesUsage === true)) return;
-    if (this.#shape.learn(data, reading)) this.#shapeHasUsage = hasUsage;
+    if (this.#lessons >= MAX_LESSONS) return;
+    this.#lessons += 1;
+    this.#shape.learn(data, { ...reading, hasUsage }, (probe) =>
+      isJsonObject(probe) ? this.#textReading(this.#format.readEvent(probe, this.#known)) : undefined,
+    );
   }
 
   /** The text of a comment counts as reasoning. */
@@ -148,13 +152,20 @@ export class WireStream {
     return { ...read, text: undefined, reasoning: text, reasoningPart: part };
   }
 
+  /** True if an event of the shape would be text here as well, and would state nothing new. */
+  get #suits(): boolean {
+    const { model, part } = this.#shape;
+    if (model !== undefined && model !== this.#known.responseModel) return false;
+    return this.#tool === undefined ? part === undefined || !this.#asides.has(part) : this.#tool.isPart(part);
+  }
+
   /** The reading of an event with a part of the reply and nothing else that matters; undefined for every other event. */
   #textReading(read: EventReading): TextReading | undefined {
     const { finishReason = '', refusal, blocked, tool, fault, done, responseModel, part, asidePart } = read;
     const other = refusal ?? blocked ?? tool ?? fault ?? done ?? asidePart;
     if (finishReason !== '' || other !== undefined || hasReasoning(read)) return undefined;
     const text = this.#tool === undefined ? read.text : this.#tool.inputOf(read);
-    return text === undefined ? undefined : { text, rest: `${responseModel} ${part}` };
+    return text === undefined ? undefined : { text, model: responseModel, part };
   }
 
   #addReasoning({ reasoning = '', reasoningPart }: EventReading): void {
@@ -194,8 +205,13 @@ class ToolReply {
   }
 
   /** The input of the first call in an event; undefined if there is none. */
-  inputOf({ toolInput, part = this.#part }: EventReading): string | undefined {
-    return this.#part !== undefined && part === this.#part ? toolInput : undefined;
+  inputOf({ toolInput, part }: EventReading): string | undefined {
+    return this.isPart(part) ? toolInput : undefined;
+  }
+
+  /** True for the part with the first call. Some services do not number their parts. */
+  isPart(part = this.#part): boolean {
+    return this.#part !== undefined && part === this.#part;
   }
 
   #text(delta: string): string {
@@ -227,12 +243,17 @@ const MAX_LESSONS = 6;
 /** Takes the place of a string while a shape is tested; no model writes it. */
 const PROBE = '\u0001probe\u0001';
 const PROBE_JSON = JSON.stringify(PROBE);
+/** The same for the number of a part. */
+const PART = '987654321';
 
-/** What an event says: its text, and everything else as one text. */
+/** An event with text, and what else it states. */
 interface TextReading {
   readonly text: string;
-  readonly rest: string;
+  readonly model: string | undefined;
+  readonly part: number | undefined;
 }
+
+type ReadText = (event: unknown) => TextReading | undefined;
 
 /** A scalar value in JSON text. */
 interface Scalar {
@@ -244,7 +265,7 @@ interface Scalar {
 /** The bytes before a value that differs from event to event. */
 interface Hole {
   readonly before: string;
-  readonly kind: 'text' | 'string' | 'number';
+  readonly kind: 'text' | 'string' | 'number' | 'part';
 }
 
 /**
@@ -253,9 +274,11 @@ interface Hole {
  * without JSON.parse. It proves each place that may differ by parsing the event with another value there, so a match is
  * unambiguous. An event that differs anywhere else does not match, and the caller parses it.
  */
-class TextShape {
-  /** The reading of an event with text and nothing else that matters; undefined for any other event. */
-  readonly #readingOf: (event: unknown) => TextReading | undefined;
+export class TextShape {
+  /** What the events state besides their text; the part is that of the last event. */
+  model: string | undefined;
+  part: number | undefined;
+  hasUsage = false;
   #holes: readonly Hole[] = [];
   /** The bytes after the last hole, and the same without spaces. */
   #after = '';
@@ -263,14 +286,9 @@ class TextShape {
   /** The gap of the last run, and the bytes between the texts of its events; empty before the first run of the learned shape. */
   #gap = '';
   #textGap = '';
-  #lessons = 0;
   #sample:
     | { readonly source: string; readonly scalars: readonly Scalar[]; readonly free: ReadonlySet<number> }
     | undefined;
-
-  constructor(readingOf: (event: unknown) => TextReading | undefined) {
-    this.#readingOf = readingOf;
-  }
 
   /** The text of the event `source.slice(start, end)`; undefined when its shape is not the learned one. */
   read(source: string, start: number, end: number): string | undefined {
@@ -283,9 +301,11 @@ class TextShape {
       // A slice is free and compares machine words; startsWith compares character by character.
       const from = at + hole.before.length;
       if (source.slice(at, from) !== hole.before) return undefined;
-      at = hole.kind === 'number' ? numberEnd(source, from) : closingQuote(source, from, end);
+      const isString = hole.kind === 'text' || hole.kind === 'string';
+      at = isString ? closingQuote(source, from, end) : numberEnd(source, from);
       if (at < 0) return undefined;
       if (hole.kind === 'text') text = source.slice(from, at);
+      else if (hole.kind === 'part') this.part = Number(source.slice(from, at));
     }
     if (text === undefined || !this.#endsAsLearned(source, at, end)) return undefined;
     return text.includes('\\') ? unescape(text) : text;
@@ -331,25 +351,40 @@ class TextShape {
     return this.#textGap;
   }
 
-  /** Learns from a parsed event with this reading. Returns false if it keeps what it knew. */
-  learn(source: string, reading: TextReading): boolean {
-    if (this.#lessons >= MAX_LESSONS) return false;
-    this.#lessons += 1;
+  /** Learns from a parsed event with this reading. `readText`: the reading of an event; undefined if it states something else. */
+  learn(source: string, reading: TextReading & { readonly hasUsage: boolean }, readText: ReadText): void {
     const scalars = scalarsOf(source);
-    const text = scalars.findIndex((each) => each.isString && this.#isText(source, each, reading));
-    if (text < 0) return false;
+    const isSame = (at: number, other: string, text: string, part = reading.part): boolean => {
+      const { start, end } = scalars[at] ?? NOWHERE;
+      const read = readText(parseJson(source.slice(0, start) + other + source.slice(end)));
+      return read?.text === text && read.model === reading.model && read.part === part;
+    };
+    const text = scalars.findIndex(({ isString }, at) => isString && isSame(at, PROBE_JSON, PROBE));
+    if (text < 0) return;
     const last = this.#sample;
     const differing = last === undefined ? undefined : differences(last, { source, scalars });
-    const free = new Set(
-      differing === undefined ? [] : [...(last?.free ?? []), ...differing].filter((at) => at !== text),
+    const free = new Set(differing === undefined ? [] : [...(last?.free ?? []), ...differing]);
+    free.delete(text);
+    const part = scalars.findIndex(
+      ({ isString }, at) => reading.part !== undefined && !isString && isSame(at, PART, reading.text, Number(PART)),
     );
-    if (![...free].every((at) => this.#isFree(source, scalars[at], reading))) free.clear();
+    free.delete(part);
+    // Each of them can have any value.
+    if (![...free].every((at) => isSame(at, otherValue(source, scalars[at]), reading.text))) free.clear();
     this.#sample = { source, scalars, free };
-    this.#take(source, scalars, (at) => (at === text ? 'text' : free.has(at) ? 'string' : undefined));
-    return true;
+    this.#take(source, scalars, (at) =>
+      at === text ? 'text' : at === part ? 'part' : free.has(at) ? 'string' : undefined,
+    );
+    this.model = reading.model;
+    this.part = reading.part;
+    this.hasUsage = reading.hasUsage;
   }
 
-  #take(source: string, scalars: readonly Scalar[], kindOf: (at: number) => 'text' | 'string' | undefined): void {
+  #take(
+    source: string,
+    scalars: readonly Scalar[],
+    kindOf: (at: number) => 'text' | 'string' | 'part' | undefined,
+  ): void {
     const holes: Hole[] = [];
     let from = 0;
     for (const [at, { start, end, isString }] of scalars.entries()) {
@@ -357,7 +392,7 @@ class TextShape {
       if (kind === undefined) continue;
       // The quotes of a string belong to the bytes around it.
       const [open, close] = isString ? [start + 1, end - 1] : [start, end];
-      holes.push({ before: source.slice(from, open), kind: isString ? kind : 'number' });
+      holes.push({ before: source.slice(from, open), kind: isString || kind === 'part' ? kind : 'number' });
       from = close;
     }
     this.#holes = holes;
@@ -365,20 +400,12 @@ class TextShape {
     this.#tail = this.#after.replaceAll(' ', '');
     this.#gap = '';
   }
+}
 
-  #isText(source: string, { start, end }: Scalar, { rest }: TextReading): boolean {
-    const probed = this.#readingOf(parseJson(source.slice(0, start) + PROBE_JSON + source.slice(end)));
-    return probed?.text === PROBE && probed.rest === rest;
-  }
+const NOWHERE: Scalar = { start: 0, end: 0, isString: false };
 
-  /** True for a value that says nothing about the reply. */
-  #isFree(source: string, scalar: Scalar | undefined, { text, rest }: TextReading): boolean {
-    if (scalar === undefined) return false;
-    const { start, end, isString } = scalar;
-    const other = isString ? PROBE_JSON : source.slice(start, end) === '7' ? '8' : '7';
-    const probed = this.#readingOf(parseJson(source.slice(0, start) + other + source.slice(end)));
-    return probed?.text === text && probed.rest === rest;
-  }
+function otherValue(source: string, { start, end, isString } = NOWHERE): string {
+  return isString ? PROBE_JSON : source.slice(start, end) === '7' ? '8' : '7';
 }
 
 interface Run {

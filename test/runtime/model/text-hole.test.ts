@@ -167,54 +167,46 @@ test('a finish reason never counts as a usual event', () => {
   expect(reply.details.finishReason).toBe('stop');
 });
 
+/** What a stream of these events says, with the shape that earlier streams have taught. */
+function readWith(shape: TextShape, format: ReplyFormat, events: readonly object[]): object {
+  const stream = new WireStream(format, {}, shape);
+  for (const event of events) {
+    const data = JSON.stringify(event);
+    stream.event(data, 0, data.length);
+  }
+  const { responseModel, outputTokens } = stream.details;
+  return { text: stream.takeText(), responseModel, outputTokens };
+}
+
+function textOfPart(part: number, text: string, number: number): object {
+  return { type: 'response.output_text.delta', output_index: part, delta: text, sequence_number: number };
+}
+
 test('a shape that an earlier stream of the client has taught is used only where it means the same', () => {
   const shape = new TextShape();
-  const readWith = (format: ReplyFormat, events: readonly object[], expected = {}): object => {
-    const stream = new WireStream(format, expected, shape);
-    for (const event of events) {
-      const data = JSON.stringify(event);
-      stream.event(data, 0, data.length);
-    }
-    return { text: stream.takeText(), model: stream.details.responseModel, tokens: stream.details.outputTokens };
-  };
-  const delta = (part: number, text: string, number: number): object => ({
-    type: 'response.output_text.delta',
-    output_index: part,
-    delta: text,
-    sequence_number: number,
-  });
-  const answer = [delta(1, 'a', 1), delta(1, 'b', 2), delta(1, 'c', 3)];
-  expect(readWith(openAiResponsesFormat, answer)).toMatchObject({ text: 'abc' });
+  const answer = [textOfPart(1, 'a', 1), textOfPart(1, 'b', 2), textOfPart(1, 'c', 3)];
+  expect(readWith(shape, openAiResponsesFormat, answer)).toMatchObject({ text: 'abc' });
   const comment = { type: 'response.output_item.added', output_index: 1, item: { phase: 'commentary' } };
-  expect(readWith(openAiResponsesFormat, [comment, ...answer])).toMatchObject({ text: '' });
-  expect(readWith(openAiResponsesFormat, answer)).toMatchObject({ text: 'abc' });
+  expect(readWith(shape, openAiResponsesFormat, [comment, ...answer])).toMatchObject({ text: '' });
+  expect(readWith(shape, openAiResponsesFormat, answer)).toMatchObject({ text: 'abc' });
+  const parts = [comment, textOfPart(1, 'no', 4), textOfPart(2, 'yes', 5), textOfPart(1, 'no', 6)];
+  expect(readWith(shape, openAiResponsesFormat, parts)).toMatchObject({ text: 'yes' });
 });
 
-test('the model and the usage of events that are not parsed are those of their stream', () => {
-  const shape = new TextShape();
-  const event = (text: string, model: string, tokens: number): object => ({
+function googleEvent(text: string, model: string, tokens: number): object {
+  return {
     candidates: [{ content: { parts: [{ text }] }, index: 0 }],
     usageMetadata: { candidatesTokenCount: tokens },
     modelVersion: model,
-  });
-  const readWith = (events: readonly object[]): object => {
-    const stream = new WireStream(googleFormat, {}, shape);
-    for (const each of events) {
-      const data = JSON.stringify(each);
-      stream.event(data, 0, data.length);
-    }
-    const { responseModel, outputTokens } = stream.details;
-    return { text: stream.takeText(), responseModel, outputTokens };
   };
-  expect(readWith([event('a', 'one', 1), event('b', 'one', 2), event('c', 'one', 3)])).toEqual({
-    text: 'abc',
-    responseModel: 'one',
-    outputTokens: 3,
-  });
-  expect(readWith([event('d', 'one', 4)])).toEqual({ text: 'd', responseModel: 'one', outputTokens: 4 });
-  expect(readWith([event('e', 'two', 5), event('f', 'two', 6)])).toEqual({
-    text: 'ef',
-    responseModel: 'two',
-    outputTokens: 6,
-  });
+}
+
+test('the model and the usage of events that are not parsed are those of their stream', () => {
+  const shape = new TextShape();
+  const first = [googleEvent('a', 'one', 1), googleEvent('b', 'one', 2), googleEvent('c', 'one', 3)];
+  expect(readWith(shape, googleFormat, first)).toEqual({ text: 'abc', responseModel: 'one', outputTokens: 3 });
+  const second = [googleEvent('d', 'one', 4)];
+  expect(readWith(shape, googleFormat, second)).toEqual({ text: 'd', responseModel: 'one', outputTokens: 4 });
+  const third = [googleEvent('e', 'two', 5), googleEvent('f', 'two', 6)];
+  expect(readWith(shape, googleFormat, third)).toEqual({ text: 'ef', responseModel: 'two', outputTokens: 6 });
 });

@@ -69,29 +69,27 @@ test('openai-responses: a refusal, a call of a tool, and a response that waits',
 
 const TOOL: Expected = { asTool: true };
 
+function blockStart(index: number, block: object): object {
+  return { type: 'content_block_start', index, content_block: { ...block, input: {} } };
+}
+
+function toolInput(index: number, json: string): object {
+  return { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: json } };
+}
+
 test('anthropic: a tool of the server is not the tool that the caller asks for', () => {
   const own = { type: 'server_tool_use', name: 'web_search', input: { query: 'x' } };
   const asked = { type: 'tool_use', name: 'reply', input: { city: 'Oslo' } };
   const reply = { content: [own, asked], stop_reason: 'tool_use' };
   expect(whole(anthropicFormat, reply, TOOL)).toMatchObject({ text: '{"city":"Oslo"}', finishReason: 'end_turn' });
-  const start = (index: number, block: object): object => ({
-    type: 'content_block_start',
-    index,
-    content_block: { ...block, input: {} },
-  });
-  const input = (index: number, json: string): object => ({
-    type: 'content_block_delta',
-    index,
-    delta: { type: 'input_json_delta', partial_json: json },
-  });
   const events = [
-    start(0, own),
-    input(0, '{"query":"x"}'),
-    start(1, asked),
-    start(2, { type: 'tool_use', name: 'second' }),
-    input(2, '{"other":1}'),
-    input(1, '{"city":'),
-    input(1, '"Oslo"}'),
+    blockStart(0, own),
+    toolInput(0, '{"query":"x"}'),
+    blockStart(1, asked),
+    blockStart(2, { type: 'tool_use', name: 'second' }),
+    toolInput(2, '{"other":1}'),
+    toolInput(1, '{"city":'),
+    toolInput(1, '"Oslo"}'),
     { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
     { type: 'message_stop' },
   ];
@@ -123,13 +121,23 @@ test('aws-bedrock: the tools of Bedrock itself are not the tool that the caller 
   expect(whole(bedrockFormat, reply, TOOL)).toMatchObject({ text: '{"x":1}', tool: 'reply' });
 });
 
+function candidate(...parts: readonly object[]): object {
+  return { candidates: [{ content: { parts }, finishReason: 'STOP' }] };
+}
+
+function counting(usageMetadata: object): object {
+  return { candidates: [{ index: 0 }], usageMetadata };
+}
+
 test('google-ai: a blocked prompt, a call of a tool, and an image alone', () => {
   const blocked = { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 8 } };
   expect(whole(googleFormat, blocked)).toMatchObject({ text: '', blocked: 'SAFETY', inputTokens: 8 });
   expect(streamed(googleFormat, [blocked])).toMatchObject({ text: '', blocked: 'SAFETY' });
-  const of = (...parts: readonly object[]): object => ({ candidates: [{ content: { parts }, finishReason: 'STOP' }] });
-  expect(whole(googleFormat, of({ functionCall: { name: 'search' } }))).toMatchObject({ text: '', tool: 'search' });
-  expect(whole(googleFormat, of({ inlineData: { data: 'x' } }))).toEqual({
+  expect(whole(googleFormat, candidate({ functionCall: { name: 'search' } }))).toMatchObject({
+    text: '',
+    tool: 'search',
+  });
+  expect(whole(googleFormat, candidate({ inlineData: { data: 'x' } }))).toEqual({
     text: '',
     finishReason: 'STOP',
     ending: 'whole',
@@ -137,8 +145,10 @@ test('google-ai: a blocked prompt, a call of a tool, and an image alone', () => 
 });
 
 test('google-ai: the usage of the last event counts, whatever the others state', () => {
-  const event = (usageMetadata: object): object => ({ candidates: [{ index: 0 }], usageMetadata });
-  const events = [event({ candidatesTokenCount: 2, thoughtsTokenCount: 21 }), event({ candidatesTokenCount: 78 })];
+  const events = [
+    counting({ candidatesTokenCount: 2, thoughtsTokenCount: 21 }),
+    counting({ candidatesTokenCount: 78 }),
+  ];
   expect(streamed(googleFormat, events)).toMatchObject({ outputTokens: 78 });
 });
 
@@ -172,10 +182,12 @@ test('chat: no choices, and an error as the finish reason, are failures that a r
   expect(streamed(openAiChatFormat, events)).toMatchObject({ failure: { message: 'the reply ended with "error"' } });
 });
 
+function failureOf(body: object): object {
+  return attemptFailure('C', { kind: 'status', status: 429, body: JSON.stringify(body) });
+}
+
 test('an error body with the words of the provider behind a router, and one with a wait', () => {
   const routed = { error: { message: 'Provider returned error', metadata: { provider_name: 'Google', raw: 'Slow.' } } };
-  const failureOf = (body: object): object =>
-    attemptFailure('C', { kind: 'status', status: 429, body: JSON.stringify(body) });
   expect(failureOf(routed)).toMatchObject({
     failure: { message: 'The client "C" answered 429: Provider returned error (Google: Slow.)' },
   });

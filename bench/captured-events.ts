@@ -21,7 +21,7 @@ const FORMATS: Readonly<Record<string, ReplyFormat>> = {
 
 /** A stream is played again until its text has this many events, so that learning its shape does not count alone. */
 const PLAYED_EVENTS = 500;
-/** A shorter stream says little about a provider. */
+/** Shorter streams are left out: the first events of a stream teach its shape. */
 const FEWEST_EVENTS = 3;
 
 interface Stream {

@@ -1,5 +1,5 @@
 // Entry file: replays recorded exchanges of real providers through the built server and compares what svc reads with
-// what each exchange says. A recorded reply is sent whole; a recorded stream by event, and again in pieces of 1 to 23 bytes.
+// what each exchange says. Recorded replies are sent whole; streams are sent event by event, then in pieces of 1 to 23 bytes.
 //
 // Usage: npm run captures -- <folder of *.jsonl> [--show] [--json <file>] [--only <id or family>] [--seed <number>]
 import { once } from 'node:events';
@@ -11,6 +11,8 @@ import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import { awsEventFrame } from '../test/support/aws-event-frame.ts';
 import { end, freePort, start, untilReady } from './child-process.ts';
+import { optionsOf } from './compat/registries.ts';
+import { Random } from './recover/random.ts';
 import { ROOT } from './sides.ts';
 
 /** A line of `captures/*.jsonl`. `frames` are the messages of an AWS stream, without lengths and checksums. */
@@ -26,7 +28,7 @@ interface Capture {
   readonly truth: Truth;
 }
 
-/** What an exchange says, by a plain reading of its format. */
+/** The facts that an exchange states, read independently of svc. */
 interface Truth {
   readonly text?: string;
   readonly final_text?: string;
@@ -99,7 +101,6 @@ function CallFlatTool() -> map<string, string | int | float | bool> {
 }
 `;
 
-const KEY = 'captures-key';
 /** Requests at the same time. */
 const CONCURRENCY = 8;
 
@@ -222,23 +223,14 @@ const INCLUDED = ['usage', 'client', 'attempts', 'raw', 'reasoning'];
 
 /** Returns a client of the exchange's provider whose server is at `url`. */
 function registryOf({ family }: Capture, url: string, structured: boolean): Members {
-  const structure = structured ? { structured_output: 'on' } : {};
-  const options = { ...(OPTIONS[family]?.(url) ?? { base_url: url, api_key: KEY, model: 'recorded' }), ...structure };
+  const options = {
+    ...optionsOf(family, url),
+    ...(structured ? { structured_output: 'on' } : {}),
+    // svc sends schemas only to models that can be forced to call a tool.
+    ...(structured && family === 'aws-bedrock' ? { model: 'anthropic.claude-sonnet-4-5' } : {}),
+  };
   return { primary: 'Recorded', clients: [{ name: 'Recorded', provider: family, options }] };
 }
-
-const OPTIONS: Readonly<Record<string, (url: string) => Members>> = {
-  'azure-openai': (url) => ({ base_url: url, api_key: KEY, api_version: '2024-10-01-preview' }),
-  'aws-bedrock': (url) => ({
-    endpoint_url: url,
-    region: 'us-east-1',
-    access_key_id: KEY,
-    secret_access_key: KEY,
-    // svc sends schemas only to models that can be forced to call a tool.
-    model: 'anthropic.claude-sonnet-4-5',
-  }),
-  'vertex-ai': (url) => ({ base_url: url, model: 'recorded', query_params: { key: KEY } }),
-};
 
 async function ask(url: string, options: Members, stream: boolean): Promise<Answer> {
   const response = await fetch(url, {
@@ -378,10 +370,9 @@ function partsOf({ body = '', frames }: Capture, cut: Cut, seed: number): readon
   const whole = Buffer.concat(events);
   if (cut === 'whole') return [whole];
   const pieces: Buffer[] = [];
-  let state = seed;
+  const random = new Random(String(seed));
   for (let at = 0; at < whole.length;) {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    const length = 1 + ((state >>> 16) % 23);
+    const length = random.int(1, 23);
     pieces.push(whole.subarray(at, at + length));
     at += length;
   }

@@ -30,6 +30,10 @@ export function registryOf(primary: string, providers: ReadonlyMap<string, strin
 }
 
 function clientOf(name: string, provider: string, url: string): Readonly<Record<string, unknown>> {
-  const make = OPTIONS[provider] ?? ((base_url) => ({ base_url, api_key: KEY, model: MODEL }));
-  return { name, provider, options: make(url) };
+  return { name, provider, options: optionsOf(provider, url) };
+}
+
+/** The options with which a provider's client reaches a server at `url`. */
+export function optionsOf(provider: string, url: string): Readonly<Record<string, unknown>> {
+  return OPTIONS[provider]?.(url) ?? { base_url: url, api_key: KEY, model: MODEL };
 }

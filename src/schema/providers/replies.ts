@@ -11,13 +11,13 @@
 export type Ending = 'whole' | 'cut' | 'tool' | 'refused' | 'filtered' | 'unfinished' | 'failed';
 
 export const TOKEN_COUNTS = [
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'cache_written_input_tokens',
-  'reasoning_tokens',
-  'audio_input_tokens',
-  'audio_output_tokens',
+  'inputTokens',
+  'outputTokens',
+  'cachedInputTokens',
+  'cacheWrittenInputTokens',
+  'reasoningTokens',
+  'audioInputTokens',
+  'audioOutputTokens',
 ] as const;
 
 export type TokenCount = (typeof TOKEN_COUNTS)[number];
@@ -63,18 +63,18 @@ export const CHAT_REPLIES: ReplyFacts = {
   },
   usage: ['usage', 'x_groq.usage'],
   counts: {
-    input_tokens: [{ path: 'prompt_tokens' }],
-    output_tokens: [{ path: 'completion_tokens' }],
-    cached_input_tokens: [
+    inputTokens: [{ path: 'prompt_tokens' }],
+    outputTokens: [{ path: 'completion_tokens' }],
+    cachedInputTokens: [
       { path: 'prompt_tokens_details.cached_tokens' },
       { path: 'prompt_cache_hit_tokens', of: 'DeepSeek' },
       { path: 'num_cached_tokens', of: 'Mistral' },
       { path: 'cached_tokens', of: 'Moonshot' },
     ],
-    cache_written_input_tokens: [{ path: 'prompt_tokens_details.cache_write_tokens', of: 'OpenRouter' }],
-    reasoning_tokens: [{ path: 'completion_tokens_details.reasoning_tokens' }],
-    audio_input_tokens: [{ path: 'prompt_tokens_details.audio_tokens' }],
-    audio_output_tokens: [{ path: 'completion_tokens_details.audio_tokens' }],
+    cacheWrittenInputTokens: [{ path: 'prompt_tokens_details.cache_write_tokens', of: 'OpenRouter' }],
+    reasoningTokens: [{ path: 'completion_tokens_details.reasoning_tokens' }],
+    audioInputTokens: [{ path: 'prompt_tokens_details.audio_tokens' }],
+    audioOutputTokens: [{ path: 'completion_tokens_details.audio_tokens' }],
   },
   surprises: [
     'xAI leaves the reasoning out of `completion_tokens`: if the three counts add up to `total_tokens`, svc adds it (2026-08)',
@@ -98,11 +98,11 @@ export const RESPONSES_REPLIES: ReplyFacts = {
   },
   usage: ['usage'],
   counts: {
-    input_tokens: [{ path: 'input_tokens' }],
-    output_tokens: [{ path: 'output_tokens' }],
-    cached_input_tokens: [{ path: 'input_tokens_details.cached_tokens' }],
-    cache_written_input_tokens: [{ path: 'input_tokens_details.cache_write_tokens' }],
-    reasoning_tokens: [{ path: 'output_tokens_details.reasoning_tokens' }],
+    inputTokens: [{ path: 'input_tokens' }],
+    outputTokens: [{ path: 'output_tokens' }],
+    cachedInputTokens: [{ path: 'input_tokens_details.cached_tokens' }],
+    cacheWrittenInputTokens: [{ path: 'input_tokens_details.cache_write_tokens' }],
+    reasoningTokens: [{ path: 'output_tokens_details.reasoning_tokens' }],
   },
   surprises: ['Messages of the phase `commentary` come before the answer: svc counts them as reasoning (2026-08)'],
 };
@@ -120,11 +120,11 @@ export const ANTHROPIC_REPLIES: ReplyFacts = {
   },
   usage: ['usage'],
   counts: {
-    input_tokens: [{ path: 'input_tokens', plus: ['cache_read_input_tokens', 'cache_creation_input_tokens'] }],
-    output_tokens: [{ path: 'output_tokens' }],
-    cached_input_tokens: [{ path: 'cache_read_input_tokens' }],
-    cache_written_input_tokens: [{ path: 'cache_creation_input_tokens' }],
-    reasoning_tokens: [{ path: 'output_tokens_details.thinking_tokens' }],
+    inputTokens: [{ path: 'input_tokens', plus: ['cache_read_input_tokens', 'cache_creation_input_tokens'] }],
+    outputTokens: [{ path: 'output_tokens' }],
+    cachedInputTokens: [{ path: 'cache_read_input_tokens' }],
+    cacheWrittenInputTokens: [{ path: 'cache_creation_input_tokens' }],
+    reasoningTokens: [{ path: 'output_tokens_details.thinking_tokens' }],
   },
   sumOf: { key: 'iterations', type: 'compaction' },
   surprises: ['After a compaction, the totals lack its tokens: svc adds up the `iterations` (2026-08)'],
@@ -144,10 +144,10 @@ export const BEDROCK_REPLIES: ReplyFacts = {
   },
   usage: ['usage'],
   counts: {
-    input_tokens: [{ path: 'inputTokens', plus: ['cacheReadInputTokens', 'cacheWriteInputTokens'] }],
-    output_tokens: [{ path: 'outputTokens' }],
-    cached_input_tokens: [{ path: 'cacheReadInputTokens' }],
-    cache_written_input_tokens: [{ path: 'cacheWriteInputTokens' }],
+    inputTokens: [{ path: 'inputTokens', plus: ['cacheReadInputTokens', 'cacheWriteInputTokens'] }],
+    outputTokens: [{ path: 'outputTokens' }],
+    cachedInputTokens: [{ path: 'cacheReadInputTokens' }],
+    cacheWrittenInputTokens: [{ path: 'cacheWriteInputTokens' }],
   },
   surprises: [],
 };
@@ -175,12 +175,12 @@ export const GOOGLE_REPLIES: ReplyFacts = {
   },
   usage: ['usageMetadata'],
   counts: {
-    input_tokens: [{ path: 'promptTokenCount', plus: ['toolUsePromptTokenCount'] }],
-    output_tokens: [{ path: 'candidatesTokenCount', plus: ['thoughtsTokenCount'] }],
-    cached_input_tokens: [{ path: 'cachedContentTokenCount' }],
-    reasoning_tokens: [{ path: 'thoughtsTokenCount' }],
-    audio_input_tokens: [{ path: 'promptTokensDetails[AUDIO].tokenCount' }],
-    audio_output_tokens: [{ path: 'candidatesTokensDetails[AUDIO].tokenCount' }],
+    inputTokens: [{ path: 'promptTokenCount', plus: ['toolUsePromptTokenCount'] }],
+    outputTokens: [{ path: 'candidatesTokenCount', plus: ['thoughtsTokenCount'] }],
+    cachedInputTokens: [{ path: 'cachedContentTokenCount' }],
+    reasoningTokens: [{ path: 'thoughtsTokenCount' }],
+    audioInputTokens: [{ path: 'promptTokensDetails[AUDIO].tokenCount' }],
+    audioOutputTokens: [{ path: 'candidatesTokensDetails[AUDIO].tokenCount' }],
   },
   surprises: [
     'The prompts of its own tools are counted apart, in `toolUsePromptTokenCount`: svc adds them (2026-08)',

@@ -9,6 +9,7 @@ import {
   type ReplyFacts,
 } from '../../../src/schema/providers/replies.ts';
 import { readFileSync } from 'node:fs';
+import { countName } from '../../support/count-name.ts';
 import { expect, test } from 'vitest';
 import { clientFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { canRetry } from '../../../src/runtime/model/strategies/run-plan.ts';
@@ -281,7 +282,7 @@ test('the table of finish reasons matches the formats', () => {
 
 test('the table of token counts matches the formats', () => {
   const rows = TOKEN_COUNTS.map((name) => [
-    code(name),
+    code(countName(name)),
     ...FORMATS.map(([, { counts }]) =>
       (counts[name] ?? [])
         .map(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { countName } from '../../support/count-name.ts';
 import { countsIn, usageIn } from '../../../src/runtime/model/wire/token-counts.ts';
 import { endingOf } from '../../../src/runtime/model/wire/reply-format.ts';
 import {
@@ -144,7 +145,8 @@ test.each<[string, ReplyFacts, object, object]>([
     },
   ],
 ])('the token counts of %s', (_, facts, reply, counts) => {
-  expect(countsIn(usageIn({ ...reply }, facts) ?? {}, facts)).toEqual(counts);
+  const read = Object.entries(countsIn(usageIn({ ...reply }, facts) ?? {}, facts));
+  expect(Object.fromEntries(read.map(([name, count]) => [countName(name), count]))).toEqual(counts);
 });
 
 test.each([{}, { usage: null }, { usage: 5 }, { usage: { prompt_tokens: -1, completion_tokens: 'many' } }])(

@@ -71,7 +71,7 @@ export interface EventReading extends ReadDetails {
   readonly reasoningPart?: string | number | undefined;
   /** The part of the reply that the text or the input of a tool belongs to, if the provider numbers the parts. */
   readonly part?: number | undefined;
-  /** The text of this part is no answer: a comment of the model on its work. */
+  /** This part is a comment of the model on its work, not a part of the answer. */
   readonly asidePart?: number | undefined;
   /** The input of the tool that the part calls; a part with a `tool` begins with it. */
   readonly toolInput?: string | undefined;
@@ -198,17 +198,10 @@ export function endingOf(finishReason: string | undefined, { finishReasons }: Re
 
 type KnownReply = { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] };
 
-function addCounts(details: KnownReply, counts: Counts): void {
-  if (counts.input_tokens !== undefined) details.inputTokens = counts.input_tokens;
-  if (counts.output_tokens !== undefined) details.outputTokens = counts.output_tokens;
-  const tokens = knownTokens({
-    cachedInputTokens: counts.cached_input_tokens,
-    cacheWrittenInputTokens: counts.cache_written_input_tokens,
-    reasoningTokens: counts.reasoning_tokens,
-    audioInputTokens: counts.audio_input_tokens,
-    audioOutputTokens: counts.audio_output_tokens,
-  });
-  if (tokens !== undefined) details.tokenDetails = tokens;
+function addCounts(details: KnownReply, { inputTokens, outputTokens, ...parts }: Counts): void {
+  if (inputTokens !== undefined) details.inputTokens = inputTokens;
+  if (outputTokens !== undefined) details.outputTokens = outputTokens;
+  if (Object.keys(parts).length > 0) details.tokenDetails = parts;
 }
 
 const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [
@@ -219,23 +212,10 @@ const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [
   'audioOutputTokens',
 ];
 
-/** Counts of which any can be unknown. */
-type PossibleTokens = { readonly [Key in keyof TokenDetails]?: number | undefined };
-
-type TokenCounts = { -readonly [Key in keyof TokenDetails]: number };
-
-/** The counts that are known; undefined if none is, which takes no loop. */
-function knownTokens(possible: PossibleTokens): TokenDetails | undefined {
-  const { cachedInputTokens, cacheWrittenInputTokens, reasoningTokens, audioInputTokens, audioOutputTokens } = possible;
-  const any = cachedInputTokens ?? cacheWrittenInputTokens ?? reasoningTokens ?? audioInputTokens ?? audioOutputTokens;
-  if (any === undefined) return undefined;
-  const known: TokenCounts = {};
-  addTokens(known, possible);
-  return known;
-}
+type TokenSums = { -readonly [Key in keyof TokenDetails]: TokenDetails[Key] };
 
 /** Adds the counts that are known. */
-export function addTokens(sum: TokenCounts, added: PossibleTokens): void {
+export function addTokens(sum: TokenSums, added: TokenDetails): void {
   for (const kind of TOKEN_DETAILS) {
     const count = added[kind];
     if (count !== undefined) sum[kind] = (sum[kind] ?? 0) + count;

@@ -29,9 +29,9 @@ export function countsIn(usage: WireObject, facts: ReplyFacts): Counts {
 /** A total that is the sum of prompt, reply and reasoning shows that the service leaves the reasoning out of the reply. */
 function withExcludedReasoning(usage: WireObject, facts: ReplyFacts): Counts {
   const counts = statedIn(usage, facts);
-  const { input_tokens: input = 0, output_tokens: output, reasoning_tokens: reasoning = 0 } = counts;
+  const { inputTokens: input = 0, outputTokens: output, reasoningTokens: reasoning = 0 } = counts;
   if (output !== undefined && reasoning > 0 && countAt(usage, 'total_tokens') === input + output + reasoning)
-    counts.output_tokens = output + reasoning;
+    counts.outputTokens = output + reasoning;
   return counts;
 }
 

@@ -46,8 +46,8 @@ export interface ReplyReading {
 }
 
 /** Reads a reply with the tolerant parser. */
-export function readReply(text: string, type: ReplyType): ReplyReading {
-  const reading = readAnswer(text, type);
+export function readReply(text: string, type: ReplyType, isCut = false): ReplyReading {
+  const reading = readAnswer(text, type, isCut);
   const { answerFrom } = reading.candidates;
   // Words after the thoughts that state no value are the answer: the model may have dismissed what it thought.
   if (reading.outcome.ok || !text.includes('<') || (answerFrom > 0 && HAS_WORD.test(text.slice(answerFrom))))
@@ -59,10 +59,10 @@ export function readReply(text: string, type: ReplyType): ReplyReading {
 
 const HAS_WORD = /[\p{L}\p{N}]/u;
 
-function readAnswer(text: string, type: ReplyType): ReplyReading {
+function readAnswer(text: string, type: ReplyType, isCut: boolean): ReplyReading {
   const plain = readCandidates(text, type);
   if (plain.gaveUp || type.takesText || plain.all.some(isClean)) return readingOf(plain, text, type, false);
-  const lines = StepBudget.reading.isCut ? withoutLastWord(text) : text;
+  const lines = isCut ? withoutLastWord(text) : text;
   const others = [...readUnframed(text, type), ...readLines(lines, type, plain.answerFrom)].filter(isMeant);
   return readingOf({ ...plain, all: [...plain.all, ...others] }, text, type, false);
 }
@@ -199,7 +199,8 @@ function coerceText(
   if (exact !== undefined) return exact;
   if (!isCut) return readReply(text, type).outcome;
   reading.isCut = true;
-  const { choice, outcome } = readReply(type.hasComposite || type.takesText ? text : withoutLastWord(text), type);
+  const source = type.hasComposite || type.takesText ? text : withoutLastWord(text);
+  const { choice, outcome } = readReply(source, type, true);
   return isWhole(choice) ? outcome : truncated(outcome);
 }
 

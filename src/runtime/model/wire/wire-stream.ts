@@ -36,7 +36,7 @@ export class WireStream {
   #sawReasoning = false;
   #reasoningPart: EventReading['reasoningPart'];
   readonly #known: KnownDetails = {};
-  /** The parts whose text is no answer. */
+  /** The parts that are comments. */
   readonly #asides = new Set<number>();
   /** Set when the provider reported a failure, or when an event cannot be read. */
   fault: UpstreamFailure | undefined;
@@ -275,7 +275,7 @@ interface Hole {
  * unambiguous. An event that differs anywhere else does not match, and the caller parses it.
  */
 export class TextShape {
-  /** What the events state besides their text; the part is that of the last event. */
+  /** What the events state besides their text. The part is that of the last event that was read. */
   model: string | undefined;
   part: number | undefined;
   hasUsage = false;
@@ -295,6 +295,7 @@ export class TextShape {
     const holes = this.#holes;
     let at = start;
     let text: string | undefined;
+    let { part } = this;
     for (let index = 0; index < holes.length; index += 1) {
       const hole = holes[index];
       if (hole === undefined) return undefined;
@@ -305,9 +306,10 @@ export class TextShape {
       at = isString ? closingQuote(source, from, end) : numberEnd(source, from);
       if (at < 0) return undefined;
       if (hole.kind === 'text') text = source.slice(from, at);
-      else if (hole.kind === 'part') this.part = Number(source.slice(from, at));
+      else if (hole.kind === 'part') part = Number(source.slice(from, at));
     }
     if (text === undefined || !this.#endsAsLearned(source, at, end)) return undefined;
+    this.part = part;
     return text.includes('\\') ? unescape(text) : text;
   }
 

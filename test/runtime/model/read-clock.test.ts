@@ -38,6 +38,7 @@ const OTHER_THREAD = `
   const counts = new Int32Array(workerData);
   const server = require('node:http2').createServer();
   server.on('session', (session) => {
+    session.on('error', () => {});
     Atomics.add(counts, 0, 1);
     session.on('ping', () => setImmediate(() => {
       Atomics.add(counts, 1, 1);
@@ -45,6 +46,8 @@ const OTHER_THREAD = `
     }));
   });
   server.on('stream', (stream, headers) => {
+    // The client may leave while a stream is open.
+    stream.on('error', () => {});
     if (headers[':path'] === '/hold') return;
     stream.respond({ ':status': 200 });
     stream.end('ok');

@@ -1,6 +1,6 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { inMicrotask, type ExchangeLimits } from './http/exchange-clock.ts';
-import { type Ok, type Result, err, ok } from '../../base/result.ts';
+import { type Result, err, ok } from '../../base/result.ts';
 import type { Redactor } from '../../logging/redactor.ts';
 import type { Message } from '../../schema/message.ts';
 import type { StructuredOutput } from '../../schema/structured-output.ts';
@@ -163,9 +163,13 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   accepted(headers: ResponseHeaders): void {
     const { format, toolFormat } = this.#client.protocol;
     const tool = this.#request.output === undefined ? undefined : toolFormat;
-    const expected = { wantsReasoning: this.#listener.reasoning !== undefined, asTool: tool !== undefined };
-    const shape = tool === undefined ? this.#shapes.text : this.#shapes.tool;
-    const reading = { ...expected, format: tool ?? format, streamed: this.#streamed, shape };
+    const reading = {
+      wantsReasoning: this.#listener.reasoning !== undefined,
+      asTool: tool !== undefined,
+      format: tool ?? format,
+      streamed: this.#streamed,
+      shape: tool === undefined ? this.#shapes.text : this.#shapes.tool,
+    };
     this.#decoder = new ReplyDecoder(reading, headers);
   }
 
@@ -281,7 +285,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#coalescer?.wasRead(chunks.length, bytes.length);
     this.#passOn(decoder.takeDelta(), decoder.takeReasoning());
     if (decoder.failure !== undefined) this.failed(decoder.failure);
-    else if (decoder.done) this.#finish(ok(decoder.reply));
+    else if (decoder.done) this.#finish(decoder);
   }
 
   #decodeEnd(): void {
@@ -290,13 +294,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     if (this.#over || decoder === undefined) return;
     decoder.endOfBody();
     this.#passOn(decoder.takeDelta(), decoder.takeReasoning());
-    const reply = decoder.finish();
-    if (!reply.ok) {
-      this.failed(reply.failure);
-      return;
-    }
-    if (!decoder.isStream && this.#request.streamed) this.#passOn(reply.value.text, reply.value.reasoning);
-    this.#finish(reply);
+    this.#finish(decoder);
   }
 
   /** The socket's bytes arrive at once, the kernel's later in this turn: both are decoded together. */
@@ -315,8 +313,14 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#listener.text(delta);
   }
 
-  #finish(reply: Ok<ModelReply>): void {
+  #finish(decoder: ReplyDecoder): void {
     if (this.#over) return;
+    const reply = decoder.finish();
+    if (!reply.ok) {
+      this.failed(reply.failure);
+      return;
+    }
+    if (!decoder.isStream && this.#request.streamed) this.#passOn(reply.value.text, reply.value.reasoning);
     this.#exchange?.finish();
     this.#end(reply);
   }
@@ -388,12 +392,6 @@ class ReplyDecoder {
     return this.#stream?.done === true;
   }
 
-  /** The streamed reply, as far as it is known. */
-  get reply(): ModelReply {
-    const reply = { text: this.#text, ...this.#stream?.details };
-    return this.#reasoning === '' ? reply : { ...reply, reasoning: this.#reasoning };
-  }
-
   push(bytes: Buffer): void {
     this.#body?.add(bytes);
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
@@ -427,7 +425,10 @@ class ReplyDecoder {
   finish(): Result<ModelReply, UpstreamFailure> {
     if (this.#body !== undefined) return this.#readWhole(this.#body.take());
     if (this.failure !== undefined) return err(this.failure);
-    return this.#stream?.complete === true ? ok(this.reply) : err(UNFINISHED);
+    if (this.#stream?.complete !== true) return err(UNFINISHED);
+    const reply = this.#stream.reply(this.#text);
+    if (this.#reasoning !== '') reply.reasoning = this.#reasoning;
+    return ok(reply);
   }
 
   #openStream(): void {

@@ -43,7 +43,7 @@ test.each(Object.entries(SAMPLES))('the model of a reply is known: %s', (_, { fo
     const text = JSON.stringify(event);
     stream.event(text, 0, text.length);
   }
-  expect(stream.details.responseModel).toBe('m-1');
+  expect(stream.reply('').responseModel).toBe('m-1');
 });
 
 test('the model is unknown if the provider does not report it', () => {

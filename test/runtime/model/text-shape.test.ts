@@ -28,8 +28,7 @@ function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean
     reader.push(Buffer.from(chunk));
     text += reply.takeText();
   }
-  const { details, done, fault } = reply;
-  return { text, details, done, fault };
+  return { ...reply.reply(text), done: reply.done, fault: reply.fault };
 }
 
 const chat = (delta: string, more: object = {}): string =>
@@ -164,7 +163,7 @@ test('a finish reason never counts as a usual event', () => {
   reader.push(Buffer.from(chat('a') + chat('b')));
   reader.push(Buffer.from(chat('b') + chat('b') + last));
   expect(reply.takeText()).toBe('abbbc');
-  expect(reply.details.finishReason).toBe('stop');
+  expect(reply.reply('').finishReason).toBe('stop');
 });
 
 /** What a stream of these events says, with the shape that earlier streams have taught. */
@@ -174,7 +173,7 @@ function readWith(shape: TextShape, format: ReplyFormat, events: readonly object
     const data = JSON.stringify(event);
     stream.event(data, 0, data.length);
   }
-  const { responseModel, outputTokens } = stream.details;
+  const { responseModel, outputTokens } = stream.reply('');
   return { text: stream.takeText(), responseModel, outputTokens };
 }
 

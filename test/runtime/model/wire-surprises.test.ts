@@ -26,7 +26,7 @@ function streamed(format: ReplyFormat, events: readonly unknown[], expected = AL
     stream.event(data, 0, data.length);
   }
   if (stream.fault !== undefined) return { failure: stream.fault };
-  return { text: stream.takeText(), reasoning: stream.takeReasoning(), ...stream.details };
+  return { ...stream.reply(stream.takeText()), reasoning: stream.takeReasoning() };
 }
 
 const message = (phase: string, text: string): object => ({

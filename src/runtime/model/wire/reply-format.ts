@@ -44,10 +44,7 @@ export interface TokenDetails {
 /** A JSON object in a reply, or in an event of one. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-/** What a provider states about a reply besides its text. Any of it can be unknown. */
-export type ReplyDetails = Omit<ModelReply, 'text' | 'reasoning'>;
-
-/** The same as a reply or an event states it: members that are not there are undefined. */
+/** What a reply or an event states besides the text: members that are not there are undefined. */
 export interface ReadDetails {
   readonly finishReason?: string | undefined;
   readonly refusal?: string | undefined;
@@ -121,11 +118,11 @@ export function readWhole(
   const text = asTool && toolInput !== undefined ? inputText(body, toolInput) : written;
   const known = addDetails({}, read.value);
   addUsage(known, format, parsed);
-  const details = replyDetails(known, format, asTool);
-  if (details.ending === 'failed') return err(failedEnd(details.finishReason));
-  const reply = { text, ...details };
+  const reply = modelReply(text, known, format, asTool);
+  if (reply.ending === 'failed') return err(failedEnd(reply.finishReason));
   const parts = wantsReasoning ? format.reasoningIn(parsed).filter((part) => part !== '') : [];
-  return ok(parts.length === 0 ? reply : { ...reply, reasoning: parts.join(BETWEEN_PARTS) });
+  if (parts.length > 0) reply.reasoning = parts.join(BETWEEN_PARTS);
+  return ok(reply);
 }
 
 /** The failure of a reply that ended because of an error of the provider. */
@@ -179,29 +176,31 @@ export function addUsage(known: KnownDetails, format: ReplyFormat, event: WireOb
 }
 
 /**
- * The details for the caller. A tool call is the normal end of a reply that has to be one, but the lists of accepted finish
+ * The reply for the caller. A tool call is the normal end of a reply that has to be one, but the lists of accepted finish
  * reasons contain its normal end under another name.
  */
-export function replyDetails(known: KnownDetails, { facts }: ReplyFormat, asTool: boolean): ReplyDetails {
-  const { usage, ...stated } = known;
-  const details: KnownReply = stated;
-  if (asTool && stated.finishReason === 'tool_use') details.finishReason = 'end_turn';
-  const ending = endingOf(details.finishReason, facts);
-  if (ending !== undefined) details.ending = ending;
-  if (usage !== undefined) addCounts(details, countsIn(usage, facts));
-  return details;
+export function modelReply(text: string, known: KnownDetails, { facts }: ReplyFormat, asTool: boolean): KnownReply {
+  const reply: KnownReply = { text };
+  addDetails(reply, known);
+  if (asTool && reply.finishReason === 'tool_use') reply.finishReason = 'end_turn';
+  const ending = endingOf(reply.finishReason, facts);
+  if (ending !== undefined) reply.ending = ending;
+  if (known.usage !== undefined) addCounts(reply, countsIn(known.usage, facts));
+  return reply;
 }
 
 export function endingOf(finishReason: string | undefined, { finishReasons }: ReplyFacts): Ending | undefined {
   return finishReason === undefined ? undefined : (finishReasons[finishReason.toLowerCase()] ?? 'whole');
 }
 
-type KnownReply = { -readonly [Key in keyof ReplyDetails]: ReplyDetails[Key] };
+type KnownReply = { -readonly [Key in keyof ModelReply]: ModelReply[Key] };
 
-function addCounts(details: KnownReply, { inputTokens, outputTokens, ...parts }: Counts): void {
-  if (inputTokens !== undefined) details.inputTokens = inputTokens;
-  if (outputTokens !== undefined) details.outputTokens = outputTokens;
-  if (Object.keys(parts).length > 0) details.tokenDetails = parts;
+function addCounts(reply: KnownReply, counts: Counts): void {
+  if (counts.inputTokens !== undefined) reply.inputTokens = counts.inputTokens;
+  if (counts.outputTokens !== undefined) reply.outputTokens = counts.outputTokens;
+  if (TOKEN_DETAILS.every((kind) => counts[kind] === undefined)) return;
+  reply.tokenDetails = {};
+  addTokens(reply.tokenDetails, counts);
 }
 
 const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [

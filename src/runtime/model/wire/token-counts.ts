@@ -44,13 +44,16 @@ function statedIn(usage: WireObject, facts: ReplyFacts): Counts {
   return counts;
 }
 
+/** Loops without closures: each reply asks for seven counts. */
 function countOf(usage: WireObject, places: readonly Place[]): number | undefined {
   for (const { path, plus } of places) {
-    const count = countAtPath(usage, path);
-    const added = plus.flatMap((each) => countAtPath(usage, each) ?? []);
-    // A part that is there alone is the whole count.
-    if (count !== undefined || (added.length > 0 && plus.length === 1))
-      return added.reduce((a, b) => a + b, count ?? 0);
+    let count = countAtPath(usage, path);
+    for (const each of plus) {
+      const added = countAtPath(usage, each);
+      // A part that is there alone is the whole count.
+      if (added !== undefined && (count !== undefined || plus.length === 1)) count = (count ?? 0) + added;
+    }
+    if (count !== undefined) return count;
   }
   return undefined;
 }

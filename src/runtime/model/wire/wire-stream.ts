@@ -3,17 +3,16 @@ import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
   addDetails,
   addUsage,
+  modelReply,
   endingOf,
   failedEnd,
   BETWEEN_PARTS,
   malformed,
-  replyDetails,
   reportedError,
   tooLargeToParse,
   type EventReading,
   type Expected,
   type KnownDetails,
-  type ReplyDetails,
   type ReplyFormat,
   type WireObject,
 } from './reply-format.ts';
@@ -51,12 +50,12 @@ export class WireStream {
     this.#tool = asTool ? new ToolReply() : undefined;
   }
 
-  /** Everything known besides the text. */
-  get details(): ReplyDetails {
+  /** The reply that has this text. */
+  reply(text: string): ReturnType<typeof modelReply> {
     const event = this.#unread === '' ? undefined : parseJson(this.#unread);
     if (isJsonObject(event)) addUsage(this.#known, this.#format, event);
     this.#unread = '';
-    return replyDetails(this.#known, this.#format, this.#tool !== undefined);
+    return modelReply(text, this.#known, this.#format, this.#tool !== undefined);
   }
 
   /** A finish reason or an end mark arrived: a stream that ends without one was cut off. */

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { reply, startFakeProvider, status } from '../support/fake-provider.ts';
+import { reply, status } from '../support/fake-provider.ts';
 import { waitUntil } from '../support/load.ts';
 import { startServer } from '../support/running-server.ts';
 import { serveModel } from '../support/served-model.ts';
@@ -176,10 +176,8 @@ test('a request can define a client, for itself only', async () => {
 });
 
 test('a provider that is down is a 502; a missing key is a 500 that names the variable', async () => {
-  const closed = await startFakeProvider();
-  const gone = closed.url;
-  await closed.close();
-  const other = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env: { PROVIDER_URL: gone } });
+  const env = { PROVIDER_URL: 'http://127.0.0.1:1' };
+  const other = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env });
   try {
     const down = await post('call/Shout', { text: 'a', times: 1 }, { url: other.url });
     expect((await problem(down, 502))['error']).toBe('client_error');

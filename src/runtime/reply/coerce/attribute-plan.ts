@@ -104,10 +104,9 @@ export class AttributePlan extends Plan {
     return new CoercionError(() => violations);
   }
 
-  /** Asserts do not apply to a missing value, but its checks are reported. */
   override fallback(): CoercedValue | undefined {
     const value = this.#inner.fallback();
-    return value === undefined ? undefined : this.#wrapped(value);
+    return value === undefined || this.#violations(value.bare).length > 0 ? undefined : this.#wrapped(value);
   }
 
   override startsWith(kind: NodeKind): boolean {

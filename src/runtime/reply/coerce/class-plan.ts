@@ -3,7 +3,16 @@ import { isNothing } from './spelling.ts';
 import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError, coercionError, memberError, mismatch } from './coercion-error.ts';
 import { TypedObject } from './typed-containers.ts';
-import { addCost, DEFAULTED, FREE, GUESS, ValueWriter, type CoercedValue, type CoercionOutcome } from './outcome.ts';
+import {
+  addCost,
+  DEFAULTED,
+  DROPPED,
+  FREE,
+  GUESS,
+  ValueWriter,
+  type CoercedValue,
+  type CoercionOutcome,
+} from './outcome.ts';
 import { INEXACT, MISMATCH, PartialValue, Plan } from './plan.ts';
 import type { Reading } from './step-budget.ts';
 import {
@@ -182,18 +191,24 @@ export class ClassPlan extends Plan {
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
     writer.cost.extra += values.unknown.length;
-    if (values.unknown.length + values.repeated > 0) this.#flagLeftOver(writer, node, values);
+    if (values.unknown.length + values.repeated > 0) this.#flagLeftOver(writer, node, values, reading);
     this.#loseUnread(writer, node, values, reading);
     return writer.finish('{', '}');
   }
 
   /** Flags the keys that were not assigned to a field. */
-  #flagLeftOver(writer: ValueWriter, node: ReplyNode, values: FieldValues): void {
+  #flagLeftOver(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): void {
     for (const [at, item] of node.items.entries()) {
       const key = node.keys[at] ?? '';
       const field = this.#fields.of(key);
-      if (field === undefined) writer.flag('extra-key', key);
-      else if (values.of(field) !== item) writer.flag('duplicate-key', key);
+      const kept = field === undefined ? undefined : values.of(field);
+      if (field === undefined || kept === undefined) writer.flag('extra-key', key);
+      else if (kept !== item) {
+        const [value, other] = [kept, item].map((each) => field.plan.coerce(each, reading));
+        const isSame = value?.ok === true && other?.ok === true && value.json === other.json;
+        if (isSame || isNothing(item)) writer.flag('duplicate-key', key);
+        else writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
+      }
     }
   }
 
@@ -222,6 +237,8 @@ export class ClassPlan extends Plan {
     return node.cached(this, () => new GrowingObject(this.#fields, node)).show(reading);
   }
 }
+
+const OTHER_VALUE = { reason: 'the object has another value for the key' };
 
 /** The most fields without a value, and the most unknown keys, that are compared with each other. */
 const MAX_MISSING = 24;

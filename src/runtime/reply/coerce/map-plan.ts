@@ -28,7 +28,8 @@ import { asOneOf, coerceNested, isDescriptionKey, isSchema, unwrap, type Wrapped
 
 /**
  * A map: keys as the model wrote them, keys of enums and literals by their real names. Entries whose key or value does
- * not match are dropped. Of several entries with the same key, the first one stays.
+ * not match are dropped. Of several entries with the same key, the last one stays, as with JSON.parse, unless its key
+ * is spelled worse.
  */
 export class MapPlan extends Plan {
   readonly name: string;
@@ -111,7 +112,8 @@ export class MapPlan extends Plan {
     if (isStripped(node)) return mismatch('a map', node);
     const writer = new ValueWriter(reading, node);
     writer.cost.extra = MAP_EXTRA;
-    const entries = { writer, seen: new Map<string, string>() };
+    /** By the JSON texts of their keys. */
+    const entries = new Map<string, Entry>();
     const errors: CoercionError[] = [];
     for (const [index, item] of node.items.entries()) {
       const key = node.keys[index] ?? '';
@@ -121,14 +123,20 @@ export class MapPlan extends Plan {
       if (match.kind === 'match' && outcome.ok && !(strict && match.weight > 0)) {
         writer.cost.guessed += match.weight;
         for (const flag of match.flags) writer.flag(flag, key);
-        addEntry(entries, { key, json: match.json, value: outcome });
+        const other = entries.get(match.json);
+        if (other?.value.json === outcome.json) writer.flag('duplicate-key', key);
+        else if (other !== undefined) writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
+        if (match.weight <= (other?.weight ?? Infinity))
+          entries.set(match.json, { key, weight: match.weight, value: outcome });
       } else if (strict || outcome.ok) return INEXACT;
       else {
         writer.lose(DROPPED, 'dropped-item', key, outcome);
         if (errors.length < MAX_ERRORS) errors.push(memberError(key, outcome));
       }
     }
-    return writer.isEmpty && errors.length > 0 ? emptiedError(node, errors) : writer.finish('{', '}');
+    if (entries.size === 0 && errors.length > 0) return emptiedError(node, errors);
+    for (const [json, { key, value }] of entries) writer.add(writer.isEmpty ? `${json}:` : `,${json}:`, key, value);
+    return writer.finish('{', '}');
   }
 
   // --- wrappers --------------------------------------------------------------------------------------------------------
@@ -181,24 +189,9 @@ function isWhole(outcome: CoercionOutcome): outcome is CoercedValue {
 
 interface Entry {
   readonly key: string;
-  /** The JSON text of the key. */
-  readonly json: string;
+  /** 0 for a key that is spelled as declared. */
+  readonly weight: number;
   readonly value: CoercedValue;
-}
-
-interface Entries {
-  readonly writer: ValueWriter;
-  /** The JSON texts of the values so far, by the JSON texts of their keys. */
-  readonly seen: Map<string, string>;
-}
-
-function addEntry({ writer, seen }: Entries, { key, json, value }: Entry): void {
-  const first = seen.get(json);
-  if (first === undefined) {
-    writer.add(seen.size === 0 ? `${json}:` : `,${json}:`, key, value);
-    seen.set(json, value.json);
-  } else if (first === value.json) writer.flag('duplicate-key', key);
-  else writer.lose(DROPPED, 'duplicate-key', key, OTHER_VALUE);
 }
 
 const OTHER_VALUE = { reason: 'the map has another value for the key' };

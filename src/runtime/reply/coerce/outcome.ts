@@ -2,7 +2,7 @@ import { joinPath } from '../../../base/value-path.ts';
 import type { Losses, ParseFlag } from '../../../schema/explanation.ts';
 import { NO_LOSSES } from '../reply-parser.ts';
 import { isNothing } from './spelling.ts';
-import { CERTAIN_REPAIRS, describeRepairs, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import { CERTAIN_REPAIRS, REPAIR, describeRepairs, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { describeValue, type CoercionError } from './coercion-error.ts';
 import type { Reading } from './step-budget.ts';
 
@@ -160,6 +160,8 @@ export function asWritten(json: string, { repairs }: ReplyNode, kind: TextKind =
   return new CoercedValue(json, { kind, cost: { ...FREE, repaired: repairCost(repairs) }, flags });
 }
 
+const WITHOUT_KEY = { reason: 'words between the members have no key' };
+
 function repairCost(repairs: number): number {
   return (repairs & ~CERTAIN_REPAIRS) === 0 ? 0 : 1;
 }
@@ -265,6 +267,7 @@ export class ValueWriter {
     if (node === undefined || node.repairs === 0) return;
     this.flag('repaired', '', node.repairs);
     this.cost.repaired = repairCost(node.repairs);
+    if ((node.repairs & REPAIR.lostText) !== 0) this.lose(DROPPED, 'dropped-text', '', WITHOUT_KEY);
   }
 
   get isEmpty(): boolean {

@@ -15,6 +15,8 @@ export const REPAIR = {
   colon: 512,
   controlCharacter: 1024,
   escape: 2048,
+  /** Words that belong to no member: a loss. */
+  lostText: 4096,
 } as const;
 
 /** The repairs whose meaning is certain, as bits. */
@@ -33,6 +35,7 @@ const REPAIR_WORDS: readonly (readonly [number, string])[] = [
   [REPAIR.colon, 'a missing colon'],
   [REPAIR.controlCharacter, 'a line break or control character inside a string'],
   [REPAIR.escape, 'an unknown escape'],
+  [REPAIR.lostText, 'words without a key'],
 ];
 
 /** Describes a set of REPAIR bits in words. */

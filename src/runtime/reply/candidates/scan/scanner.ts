@@ -348,7 +348,8 @@ export class Scanner<T> implements ValueSource<T> {
     const end = this.#keys.readBare();
     if (end === undefined) return true;
     if (end === 'dropped') {
-      if (this.#keys.key !== '') this.#sink.addRepair(REPAIR.droppedText);
+      if (this.#keys.key !== '')
+        this.#sink.addRepair(WORD.test(this.#keys.key) ? REPAIR.lostText | REPAIR.droppedText : REPAIR.droppedText);
       this.#state = 'key';
       return true;
     }
@@ -364,7 +365,8 @@ export class Scanner<T> implements ValueSource<T> {
     if (code === SLASH) return this.#skipSlash();
     this.#state = 'value';
     if (code === COLON) this.#cursor.at += 1;
-    else this.#sink.addRepair(REPAIR.colon);
+    // What looked like a key is a value that no key belongs to.
+    else this.#sink.addRepair(ENDS_MEMBER.has(code) ? REPAIR.lostText : REPAIR.colon);
     return true;
   }
 
@@ -474,6 +476,10 @@ export class Scanner<T> implements ValueSource<T> {
     return false;
   }
 }
+
+const ENDS_MEMBER: ReadonlySet<number> = new Set([COMMA, CLOSE_BRACE, CLOSE_BRACKET]);
+
+const WORD = /[\p{L}\p{N}]/u;
 
 /*
  * Closing brackets that do not match the innermost list or object, or that are followed by more of a value that they

@@ -9,7 +9,7 @@ const LINE_COMMENTS = new Set([t.LineComment, t.DocComment]);
 /**
  * Formats the text of a definition file: indents by two spaces per bracket, keeps at most one empty line, removes white
  * space at the ends of lines, puts one space or none between tokens, and puts the content of a multi-line block on lines
- * of its own. Changes only white space: keeps other line breaks and the content of strings and prompts. The text must have
+ * of its own. Changes only white space: keeps other line breaks, the content of strings and prompts, and code. The text must have
  * no syntax errors, so that its brackets are balanced.
  */
 export function formatSource(text: string): string {
@@ -77,6 +77,7 @@ class Formatter {
   }
 
   #gap(previous: t.DefinitionToken, next: t.DefinitionToken): string {
+    if (next.tokenType === t.Code) return this.#space;
     const opens = previous.tokenType === t.LeftBrace && this.#multiLineBraces.has(previous);
     const isEdge = opens || (next.tokenType === t.RightBrace && this.#multiLineBraces.has(next));
     const breaks = this.#space.split('\n').length - 1 || Number(isEdge && !LINE_COMMENTS.has(next.tokenType));

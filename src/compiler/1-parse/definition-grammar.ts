@@ -129,12 +129,13 @@ abstract class FunctionGrammar extends BlockGrammar {
     if (!this.nextIs(t.LeftBrace, brace)) return false;
     const first = this.peek(brace + 1);
     if (first.tokenType === t.RightBrace) return true;
-    if (MODEL_KEYS.some((key) => editDistance(first.image, key) <= 1)) return true;
+    if (first.tokenType === t.Code) return false;
+    if (t.MODEL_KEYS.some((key) => editDistance(first.image, key) <= 1)) return true;
     for (let ahead = brace + 1, depth = 1; depth > 0; ahead += 1) {
       const token = this.peek(ahead);
       if (Number.isNaN(token.startOffset)) return true;
       if (token.tokenType === t.RawString || token.tokenType === t.UnterminatedRawString) return true;
-      if (depth === 1 && token.onNewLine && MODEL_KEYS.includes(token.image)) return true;
+      if (depth === 1 && token.onNewLine && t.MODEL_KEYS.includes(token.image)) return true;
       if (token.tokenType === t.LeftBrace) depth += 1;
       else if (token.tokenType === t.RightBrace) depth -= 1;
     }
@@ -240,7 +241,6 @@ const WRONG_ARROW = /^(?::|=|-|>|returns?)$/u;
 /** The parameters of a function without a parameter list. */
 const NO_PARAMETERS: readonly ParameterNode[] = [];
 const PRIMITIVE = /^(?:string|int|float|bool|image|audio|pdf|video)$/u;
-const MODEL_KEYS = ['client', 'prompt'];
 
 const WORDS = ['class', 'enum', 'type', 'function', 'client', 'retry_policy', 'generator', 'test', 'template_string'];
 

@@ -1,5 +1,6 @@
 import type { TokenType } from 'chevrotain';
 import * as t from './tokens.ts';
+import { editDistance } from '../../base/suggestion.ts';
 import { KNOWN_KEYS } from './syntax-nodes.ts';
 
 /** The end of a literal (exclusive), and whether the literal has a closing delimiter. */
@@ -258,6 +259,10 @@ class Tokenizer {
   /** The word that began the current definition. */
   #declaration = '';
   #previous: t.DefinitionToken | undefined;
+  /** What of `function name(…)` has been read: after the parameters, a brace can open code. */
+  #functionPart: 'none' | 'word' | 'parameters' = 'none';
+  /** The end of the code at the cursor (exclusive). */
+  #codeEnd = 0;
   #onNewLine = true;
   #afterEmptyLine = false;
   #documentation: string[] = [];
@@ -335,6 +340,7 @@ class Tokenizer {
   #next(): t.DefinitionToken {
     const frame = this.#frames.at(-1);
     const character = this.#text[this.#at] ?? '';
+    if (this.#at < this.#codeEnd) return this.#push(t.Code, this.#codeEnd - this.#at);
     if (this.#text.startsWith('{# ', this.#at)) return this.#templateComment();
     if (CLOSERS[character] !== undefined && !this.#beginsExpression(frame)) return this.#open(character, frame);
     if (character === '}' || character === ']' || character === ')') return this.#close(character);
@@ -361,7 +367,50 @@ class Tokenizer {
     this.#frames.push({ kind, closer, start: this.#at, next: 'key', holdsDefinitions });
     this.#waiting.set(closer, (this.#waiting.get(closer) ?? 0) + 1);
     if (holdsDefinitions) this.#builders += 1;
-    return this.#push(t.PUNCTUATION.get(character) ?? t.Stray, length);
+    const token = this.#push(t.PUNCTUATION.get(character) ?? t.Stray, length);
+    if (character === '{' && this.#functionPart === 'parameters') this.#codeEnd = this.#endOfCode(outer !== undefined);
+    if (character === '{') this.#functionPart = 'none';
+    if (character === '(' && this.#functionPart === 'word') this.#functionPart = 'parameters';
+    return token;
+  }
+
+  /**
+   * Returns the end of the code in the block that begins at the cursor, without white space after it; 0 if the block is that
+   * of a function that calls a model. Methods are always code.
+   */
+  #endOfCode(isMethod: boolean): number {
+    const text = this.#text;
+    let depth = 1;
+    let isFirst = true;
+    let isLineStart = true;
+    for (let at = this.#at, lineStart = at; at < text.length; at += 1) {
+      const character = text[at] ?? '';
+      if (character === '\n') {
+        lineStart = at + 1;
+        isLineStart = true;
+      }
+      if (character.trim() === '') continue;
+      const begins = isLineStart && depth === 1 && !isMethod;
+      isLineStart = false;
+      const hashes = this.#scanner.hashes(at);
+      if (character === '"' || hashes > 0) {
+        // A raw string after a word is a prompt, even if the key is misspelt.
+        if (!isMethod && hashes > 0 && isKey(text.slice(Math.max(lineStart, at - LONGEST_KEY), at))) return 0;
+        const { end, closed } = hashes > 0 ? this.#scanner.raw(at, hashes) : this.#scanner.quoted(at);
+        if (!closed) return 0;
+        at = end - 1;
+      } else if (text.startsWith('//', at)) at = this.#scanner.lineEnd(at) - 1;
+      else if (character === '{') depth += 1;
+      else if (character === '}') depth -= 1;
+      else if (begins) {
+        NAME.lastIndex = at;
+        const word = NAME.exec(text)?.[0] ?? '';
+        if (t.MODEL_KEYS.some((key) => editDistance(word, key, 1) <= (isFirst ? 1 : 0))) return 0;
+        isFirst = false;
+      }
+      if (depth === 0) return this.#at + text.slice(this.#at, at).trimEnd().length;
+    }
+    return 0;
   }
 
   #kindInside(character: string, outer: Frame | undefined): Frame['kind'] {
@@ -396,6 +445,7 @@ class Tokenizer {
     const begins = this.#onNewLine || this.#previous === undefined || DEFINITION_ENDS.has(this.#previous.tokenType);
     const known = CODE_WORDS.has(name) || MAP_WORDS.has(name);
     if (this.#frames.length === 0 && begins && known) this.#declaration = name;
+    if (begins && known) this.#functionPart = name === 'function' ? 'word' : 'none';
     return this.#push(t.KEYWORD_TYPES.get(name) ?? t.Identifier, name.length);
   }
 
@@ -514,6 +564,14 @@ class Tokenizer {
     this.#tokens.push(token);
     return token;
   }
+}
+
+/** The longest key in front of a raw string, with its indentation. */
+const LONGEST_KEY = 200;
+
+/** True for the only word of a line, which is no word of the language of code. */
+function isKey(line: string): boolean {
+  return /^\s*[\p{L}_][\p{L}\p{N}_-]*\s*$/u.test(line) && line.trim() !== 'return';
 }
 
 const NAME_LIKE = /^[\p{L}_]/u;

@@ -62,6 +62,8 @@ export const UnterminatedString = token('UnterminatedString', 'a string');
 export const UnterminatedRawString = token('UnterminatedRawString', 'a raw string');
 export const UnterminatedExpression = token('UnterminatedExpression', 'an expression');
 export const Stray = token('Stray', 'a character');
+/** The body of a function or method that is code, from its first to its last character. */
+export const Code = token('Code', 'code');
 /** Replaces brackets that are nested too deep. */
 export const TooDeep = token('TooDeep', 'nested brackets');
 
@@ -98,6 +100,9 @@ export const BLOCK_KEYS: ReadonlySet<string> = new Set([
   'functions',
   'args',
 ]);
+
+/** The keys that show that a function calls a model. */
+export const MODEL_KEYS = ['client', 'prompt'];
 
 /** The longest part of a token that a message repeats, in characters. */
 const LONGEST_QUOTE = 40;

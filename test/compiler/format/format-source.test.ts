@@ -161,3 +161,34 @@ test('an empty file stays empty', () => {
   expect(formatSource('')).toBe('');
   expect(formatSource('\n\n')).toBe('');
 });
+
+/** Functions and methods whose bodies are code, with brackets in strings, and one that calls a model. */
+const WITH_CODE = `function F(n: int) -> int {
+    if (n == 0 || n <= 1) { return 1 }
+    let j = 2;
+    j += 1; // one } more
+  let s = "a } b";
+  G(#"hi } "#)
+  return #"x"#
+}
+class P {
+  name   string
+  function hello(self) -> string { if (self.a >= 2) { return "}" } }
+}
+function K(a: string) -> string {
+  cleint   C
+  promt #"{{ a }} { "#
+}
+`;
+
+test('code stays as it is written', () => {
+  expect(formatSource(WITH_CODE)).toBe(
+    WITH_CODE.replace('name   string', 'name string').replace('cleint   C', 'cleint C'),
+  );
+});
+
+test('code with brackets in strings hides nothing that follows, and a misspelt key is no code', () => {
+  const { diagnostics, document } = parse(new SourceFile('a.svc', WITH_CODE));
+  expect(document.declarations.map(({ kind }) => kind)).toEqual(['workflow', 'class', 'function']);
+  expect(diagnostics.map(({ code }) => code)).toEqual(['parse/workflow', 'parse/method']);
+});

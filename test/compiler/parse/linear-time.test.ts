@@ -43,6 +43,12 @@ const SHAPES: ReadonlyArray<readonly [name: string, make: (size: number) => stri
   ['unknown types', (size) => rows(size / 16, (row) => `class A${row} { a B${row} }\n`)],
   ['open classes', (size) => 'class A { a int\n'.repeat(size / 16)],
   ['duplicates', (size) => 'class A { a int }\n'.repeat(size / 18)],
+  [
+    'open functions of code',
+    (size) => 'function F(n: int) -> int {\n a }'.repeat(size / 32) + ' function F(n: int) { x'.repeat(size / 22),
+  ],
+  ['open methods', (size) => `class A {\n${' function f(self) { "a } b" {'.repeat(size / 28)}`],
+  ['open raw strings in code', (size) => `function F(n: int) {\n x(${'#"'.repeat(size / 2)}`],
   ['nothing that means anything', (size) => '$%^&*\n'.repeat(size / 6)],
 ];
 

@@ -395,7 +395,7 @@ class Tokenizer {
       const hashes = this.#scanner.hashes(at);
       if (character === '"' || hashes > 0) {
         // A raw string after a word is a prompt, even if the key is misspelt.
-        if (!isMethod && hashes > 0 && isKey(text.slice(Math.max(lineStart, at - LONGEST_KEY), at))) return 0;
+        if (!isMethod && hashes > 0 && isOnlyWord(text.slice(Math.max(lineStart, at - LONGEST_KEY), at))) return 0;
         const { end, closed } = hashes > 0 ? this.#scanner.raw(at, hashes) : this.#scanner.quoted(at);
         if (!closed) return 0;
         at = end - 1;
@@ -570,7 +570,7 @@ class Tokenizer {
 const LONGEST_KEY = 200;
 
 /** True for the only word of a line, which is no word of the language of code. */
-function isKey(line: string): boolean {
+function isOnlyWord(line: string): boolean {
   return /^\s*[\p{L}_][\p{L}\p{N}_-]*\s*$/u.test(line) && line.trim() !== 'return';
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { AddressFinder } from '../../../src/runtime/model/http/address-guard.ts';
 import { ConnectionPools } from '../../../src/runtime/model/http/connection-pools.ts';
 import type { Message } from '../../../src/schema/message.ts';
+import type { Provider } from '../../../src/schema/providers/providers.ts';
 import { clientDefinition, makeClient, testServices } from '../../support/ask-client.ts';
 import { startFakeProvider } from '../../support/fake-provider.ts';
 
@@ -32,7 +33,7 @@ afterAll(async () => {
 });
 
 interface Requester {
-  readonly provider?: 'openai';
+  readonly provider?: Provider;
   readonly privateUrls?: boolean;
   readonly options?: Readonly<Record<string, string>>;
   readonly using?: ConnectionPools;
@@ -41,7 +42,7 @@ interface Requester {
 /** Sends an image by this URL to a client of the definition files; returns the message of the refusal, or what became of it. */
 async function send(
   url: string,
-  { provider = 'openai-generic' as const, privateUrls = false, options = {}, using = direct }: Requester = {},
+  { provider = 'openai-generic', privateUrls = false, options = {}, using = direct }: Requester = {},
 ): Promise<string> {
   const given = { base_url: `${fake.url}/v1`, model: 'm', api_key: 'k', ...options };
   const definition = clientDefinition(provider, given);

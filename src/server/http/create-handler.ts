@@ -11,7 +11,7 @@ import { JSON_TYPE, chooseEncoding, type ContentEncoding, type HeaderList } from
 import type { Reject, RequestHandler } from './transport.ts';
 import { visibleNames } from './visible-program.ts';
 import { limitUse, statusFields, type ServerState } from '../server-state.ts';
-import type { MetricsFormat } from '../protocol.ts';
+import type { KeyUses, MetricsFormat } from '../protocol.ts';
 import type { JsonDocument, StaticAsset } from './static-asset.ts';
 
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
@@ -218,22 +218,27 @@ function status(context: RequestContext): void {
 function keys(context: RequestContext): void {
   if (!context.mayRead('the list of keys')) return;
   const { authenticator, limiter } = context.services;
+  if (!authenticator.required || !context.wantsBody) {
+    context.json(200, { keys: [] });
+    return;
+  }
   const all = authenticator.states.map((key) => ({ ...key, limits: limiter?.setOfKey(key.caller)?.limits ?? [] }));
   const limits = all.flatMap((key) => key.limits.map(({ limit }) => limit));
+  const fields = ({ lastUse, grants }: KeyUses): object => {
+    const usedAt = new Map(lastUse);
+    const states = new Map(limits.map(({ id }, index) => [id, grants[index]]));
+    const listed = all.map(({ caller, entry, state, limits: own }) => ({
+      name: caller.name,
+      state,
+      functions: caller.functions ?? null,
+      expires: isoTime(entry.expiresAt),
+      last_use: isoTime(usedAt.get(caller.name)),
+      limits: Object.fromEntries(own.map((named) => [named.name, limitUse(named, states.get(named.limit.id))])),
+    }));
+    return { keys: listed };
+  };
   context.services.keyUses(limits).then(
-    ({ lastUse, grants }) => {
-      const usedAt = new Map(lastUse);
-      const states = new Map(limits.map(({ id }, index) => [id, grants[index]]));
-      const fields = all.map(({ caller, entry, state, limits: own }) => ({
-        name: caller.name,
-        state,
-        functions: caller.functions ?? null,
-        expires: isoTime(entry.expiresAt),
-        last_use: isoTime(usedAt.get(caller.name)),
-        limits: Object.fromEntries(own.map((named) => [named.name, limitUse(named, states.get(named.limit.id))])),
-      }));
-      context.json(200, { keys: fields });
-    },
+    (uses) => context.json(200, fields(uses)),
     (error: unknown) => failed(context, error, 'the uses of keys could not be collected'),
   );
 }

@@ -116,7 +116,7 @@ export async function startServer(
     limiter: overrides.keyFile === undefined ? undefined : localLimiter(overrides.keyFile.defaultLimits),
     streamLimits: { ...STREAM_LIMITS, ...limits },
     serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [], cooling: [] }),
-    keyUses: async (limits) => ({ lastUse: [], grants: limits.map(({ units }) => grantOf(units)) }),
+    keyUses: async (asked) => ({ lastUse: [], grants: asked.map(({ units }) => grantOf(units)) }),
     metricsText: async (format) => new ClusterMetrics().text([metrics.data()], [WORKER], format),
   });
   services.health.ready = true;

@@ -136,17 +136,23 @@ export const COMMANDS: readonly CommandDescription[] = [
   },
   {
     name: 'keys',
-    help: 'Create a key for a caller, and its entry in the key file',
+    help: 'Create, list, replace and disable the keys of callers',
     group: GROUPS.serve,
-    argument: ['<create>', 'The word "create"'],
-    secondArgument: ['<name>', 'Name of the key, for logs and metrics'],
+    argument: ['<action>', 'create, list, rotate (replace the key of an entry) or revoke (disable it)'],
+    secondArgument: ['[name]', 'Name of the key, for logs and metrics; "list" takes none'],
     options: [
-      new Option('--functions <names...>', 'The functions that it can call, such as Chat* (default: all)').helpGroup(
-        'Key:',
-      ),
-      new Option('--expires <time>', 'When it stops working, such as 2027-01-31 (default: never)').helpGroup('Key:'),
+      new Option(
+        '--functions <names...>',
+        'The functions that a new key can call, such as Chat* (default: all)',
+      ).helpGroup('Key:'),
+      new Option(
+        '--expires <time>',
+        'When a new or replaced key stops working, such as 2027-01-31 (default: never, or as before)',
+      ).helpGroup('Key:'),
       // Not the setting: a variable that a server reads must not make this command change its file.
-      new Option('--keys <file>', 'The key file that gets the entry, in YAML or JSON').helpGroup('Output:'),
+      new Option('--keys <file>', 'The key file, in YAML or JSON; "create" prints the entry without it').helpGroup(
+        'Output:',
+      ),
     ],
     settings: [],
     presets: { manyPaths: true },

@@ -28,7 +28,7 @@ const ENTRY_MEMBERS = [
 const DEFAULT_MEMBERS = ['limits'] as const;
 
 /** The limits, by their names in the file. */
-const LIMITS = {
+export const LIMITS = {
   requests_per_minute: 'requestsPerMinute',
   tokens_per_minute: 'tokensPerMinute',
   in_flight: 'inFlight',

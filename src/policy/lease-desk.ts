@@ -80,6 +80,13 @@ export class LeaseDesk {
     return grant;
   }
 
+  /** Takes nothing and returns the state of a limit, after the workers gave back what they do not use. Rejects if the ledger does. */
+  async stateOf(limit: Limit): Promise<Grant> {
+    const held = this.#held.get(limit.id);
+    if (held !== undefined) await this.#recallFrom(held, undefined);
+    return this.#ledger.take(limit, 0);
+  }
+
   give(worker: LeaseHolder, { limit, units, window, recall }: ReturnedUnits): void {
     if (units < 0) this.#ledger.give(limit, units, window);
     const held = this.#held.get(limit.id);
@@ -124,8 +131,8 @@ export class LeaseDesk {
     return grant;
   }
 
-  /** Asks every other worker for its unused units. Resolves with false if there is none to ask. */
-  async #recallFrom(held: Held, worker: LeaseHolder): Promise<boolean> {
+  /** Asks every worker but this one for its unused units. Resolves with false if there is none to ask. */
+  async #recallFrom(held: Held, worker: LeaseHolder | undefined): Promise<boolean> {
     const others: LeaseHolder[] = [];
     for (const [other, { emptied }] of held.holders) if (other !== worker && !emptied) others.push(other);
     if (others.length === 0) return false;

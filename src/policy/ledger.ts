@@ -83,7 +83,9 @@ export class MemoryLedger implements Ledger {
   }
 
   take(limit: Limit, units: number): Promise<Grant> {
-    const window = this.#current(limit);
+    const window = units === 0 ? this.#known(limit) : this.#current(limit);
+    // A report begins no window.
+    if (window === undefined) return Promise.resolve({ granted: 0, remaining: limit.units, resetMs: 0, window: 0 });
     const granted = Math.max(0, Math.min(units, limit.units - window.taken));
     window.taken += granted;
     const remaining = Math.max(0, limit.units - window.taken);
@@ -98,12 +100,18 @@ export class MemoryLedger implements Ledger {
     this.#discardUnheld(limit, current);
   }
 
+  /** The window that runs, if there is one. */
+  #known({ id, windowMs }: Limit): Window | undefined {
+    const known = this.#windowsOf(windowMs).get(id);
+    return known !== undefined && (windowMs === undefined || this.#now(windowMs) < known.endsAt) ? known : undefined;
+  }
+
   #current(limit: Limit): Window {
+    const known = this.#known(limit);
+    if (known !== undefined) return known;
     const windows = this.#windowsOf(limit.windowMs);
-    const known = windows.get(limit.id);
-    if (limit.windowMs === undefined) return known ?? this.#begin(windows, limit.id, HELD);
+    if (limit.windowMs === undefined) return this.#begin(windows, limit.id, HELD);
     const now = this.#now(limit.windowMs);
-    if (known !== undefined && now < known.endsAt) return known;
     this.#discardEnded(windows, now);
     return this.#begin(windows, limit.id, this.#nextWindow(limit.windowMs, now));
   }

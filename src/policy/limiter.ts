@@ -15,8 +15,8 @@ export class Reservation implements Usage {
   readonly set: LimitSet;
   /** The averages of the function, which all of its calls share. */
   readonly earlier: EarlierCalls;
-  /** The length of the request body. */
-  readonly characters: number;
+  /** The estimate for its arguments. */
+  readonly argumentTokens: number;
   readonly tokens: number;
   readonly cost: number;
   /** The windows of the units that the call holds, in the order of the limits. A list that grows would take more memory. */
@@ -25,11 +25,11 @@ export class Reservation implements Usage {
   held = 0;
   ended = false;
 
-  constructor(set: LimitSet, earlier: EarlierCalls, characters: number) {
+  constructor(set: LimitSet, earlier: EarlierCalls, argumentTokens: number) {
     this.set = set;
     this.earlier = earlier;
-    this.characters = characters;
-    this.tokens = earlier.tokensOf(characters);
+    this.argumentTokens = argumentTokens;
+    this.tokens = earlier.tokensOf(argumentTokens);
     this.cost = earlier.cost;
   }
 
@@ -96,11 +96,11 @@ export class Limiter {
     return set;
   }
 
-  /** A reservation that holds nothing yet. `characters`: the length of the request body. Pass only the name of a function that exists, because the limiter keeps an entry for each name. */
-  reservation(set: LimitSet, functionName: string, characters: number): Reservation {
+  /** A reservation that holds nothing yet. `argumentTokens`: the estimate for its arguments. Pass only the name of a function that exists, because the limiter keeps an entry for each name. */
+  reservation(set: LimitSet, functionName: string, argumentTokens: number): Reservation {
     let earlier = this.#earlier.get(functionName);
     if (earlier === undefined) this.#earlier.set(functionName, (earlier = new EarlierCalls()));
-    return new Reservation(set, earlier, characters);
+    return new Reservation(set, earlier, argumentTokens);
   }
 
   /**
@@ -135,7 +135,7 @@ export class Limiter {
       if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW, now);
       else if (units > reserved) this.leases.charge(limit, units - reserved, now);
     }
-    if (used !== undefined) call.earlier.learn(call.characters, used);
+    if (used !== undefined) call.earlier.learn(call.argumentTokens, used);
   }
 
   /** The value of the header `ratelimit`, as far as this worker knows. */
@@ -190,9 +190,6 @@ function exactUnits(unit: LimitUnit, { tokens, cost }: Usage): number | undefine
 /** The weight of the newest call in the averages: about the last twenty calls count. */
 const NEWEST = 0.1;
 
-/** A token has about four characters in English, and the bodies of callers are mostly text. */
-const CHARACTERS_OF_A_TOKEN = 4;
-
 /** The average usage of a function's calls, from which the next call is estimated. */
 export class EarlierCalls {
   /** The average number of tokens that the arguments do not explain: those of the prompt's own text and of the reply. */
@@ -201,16 +198,16 @@ export class EarlierCalls {
   cost = 0;
   #any = false;
 
-  /** `characters`: the length of the request body. */
-  tokensOf(characters: number): number {
-    return Math.max(1, Math.ceil(characters / CHARACTERS_OF_A_TOKEN + this.#tokens));
+  tokensOf(argumentTokens: number): number {
+    return Math.max(1, Math.ceil(argumentTokens + this.#tokens));
   }
 
-  learn(characters: number, { tokens, cost }: Usage): void {
+  learn(argumentTokens: number, { tokens, cost }: Usage): void {
     if (tokens === undefined && cost === undefined) return;
     const weight = this.#any ? NEWEST : 1;
     this.#any = true;
-    if (tokens !== undefined) this.#tokens += weight * (tokens - characters / CHARACTERS_OF_A_TOKEN - this.#tokens);
+    // A call that used less than its arguments does not lower the average below 0: the prompt of the next one can contain all of them.
+    if (tokens !== undefined) this.#tokens += weight * (Math.max(0, tokens - argumentTokens) - this.#tokens);
     if (cost !== undefined) this.cost += weight * (cost - this.cost);
   }
 }

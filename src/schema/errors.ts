@@ -63,7 +63,7 @@ const TABLE = {
   invalid_argument: {
     status: 400,
     meaning:
-      'The body does not match the signature of the function. `details` lists every fault: `path` names the value (`resume.skills[2].name`) and `message` states what is wrong with it. Of more than 100 faults, it lists the first 100 and states that there are more.',
+      'The body does not match the signature of the function. `details` lists every fault: `path` names the value (`resume.skills[2].name`) and `message` states what is wrong with it. Of more than 100 faults, it lists the first 100 and states that there are more. Or a media URL leads to an address or has a scheme that requests are not allowed to use.',
     fields: ['details'],
     example: {
       message: 'The arguments do not fit the function "ExtractResume". resume.name: expected a string, got an int',

@@ -7,7 +7,7 @@ import type { KeyFile } from '../config/key-file.ts';
 import type { DefinitionProblem } from '../schema/program.ts';
 import type { TypeOutcome, TypeRefusal, TypeRequest } from '../schema/type-extension.ts';
 import type { LeaseRequest, ReturnedUnits } from '../policy/lease-desk.ts';
-import type { Grant } from '../policy/ledger.ts';
+import type { Grant, Limit } from '../policy/ledger.ts';
 import type { LastFailure, ServerState } from './server-state.ts';
 
 /** Messages from the primary to a worker, over the channel of node:cluster, in an `Envelope`. */
@@ -69,6 +69,8 @@ export interface Questions {
   'merge-metrics': { readonly asks: { readonly format: MetricsFormat }; readonly answer: string };
   /** The state of all processes. */
   'ask-state': { readonly asks: object; readonly answer: ServerState };
+  /** The last uses of keys, and the state of each of these limits. */
+  'ask-keys': { readonly asks: { readonly limits: readonly Limit[] }; readonly answer: KeyUses };
   /** Which client of a round-robin list is next, over all workers? */
   'take-turn': { readonly asks: { readonly client: string }; readonly answer: number };
   /**
@@ -87,6 +89,14 @@ export interface Questions {
   'take-units': { readonly asks: { readonly request: LeaseRequest }; readonly answer: Grant };
   /** It uses node:http and needs the bound socket of a port, which comes with the answer. */
   'share-port': { readonly asks: { readonly host: string; readonly port: number }; readonly answer: object };
+}
+
+/** How the keys of callers are used. */
+export interface KeyUses {
+  /** The names of keys with times in milliseconds since 1970, to the second. */
+  readonly lastUse: ReadonlyArray<readonly [name: string, at: number]>;
+  /** In the order of the question. */
+  readonly grants: readonly Grant[];
 }
 
 export type QuestionType = keyof Questions;
@@ -120,6 +130,8 @@ export type WorkerMessage =
       readonly load: ConnectionLoad;
       /** Failures of clients since the last heartbeat. */
       readonly failures: readonly LastFailure[];
+      /** The names of the keys of requests since the last heartbeat. */
+      readonly keys: readonly string[];
     }
   /** Answers `collect-metrics`; also sent every few heartbeats, with id 0, so that little is lost when the worker dies. */
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: readonly MetricData[] }

@@ -1,5 +1,7 @@
 import { tenths } from '../base/amounts.ts';
 import type { CoolingClient } from '../policy/shared-cool-downs.ts';
+import type { Grant } from '../policy/ledger.ts';
+import type { NamedLimit } from '../policy/limiter.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import type { Attempt } from '../schema/failure.ts';
 
@@ -50,6 +52,17 @@ export function statusFields(
     }),
     ...(store !== undefined && { store }),
   };
+}
+
+/** What a key used of a limit. `grant`: the state of the limit. Amounts of money are in US dollars. */
+export function limitUse(
+  { limit, unit, unitsInHeader }: NamedLimit,
+  grant: Grant | undefined,
+): Readonly<Record<string, number>> {
+  const { remaining, resetMs } = grant ?? { remaining: limit.units, resetMs: 0 };
+  const amount = (units: number): number => (unit === 'micro-usd' ? Math.round(units / unitsInHeader) / 1e6 : units);
+  const used = { limit: amount(limit.units), used: amount(Math.max(0, limit.units - remaining)) };
+  return limit.windowMs === undefined ? used : { ...used, resets_in_seconds: Math.ceil(resetMs / 1000) };
 }
 
 function failureFields(failure: LastFailure | undefined): object | null {

@@ -8,6 +8,8 @@ import type { Logger } from '../logging/logger.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
 import type { DefinitionProblem } from '../schema/program.ts';
+import type { Grant, Limit } from '../policy/ledger.ts';
+import { setNewest } from '../base/set-newest.ts';
 import { LeaseDesk } from '../policy/lease-desk.ts';
 import { AnswerClaims, type Backends } from './shared-state.ts';
 import { ClientFailures, type ServerState } from './server-state.ts';
@@ -18,6 +20,7 @@ import { type ProgramPlane, TypeCompilations } from './program-answers.ts';
 import {
   type Asked,
   CRASH_DRAIN_MS,
+  type KeyUses,
   type MetricsFormat,
   type PrimaryMessage,
   type Questions,
@@ -48,6 +51,9 @@ export interface SupervisorOptions {
 
 const TICK_MS = 1_000;
 
+/** The most keys whose last use the primary remembers, also after they left the key file. About 10 MB. */
+const MAX_KEYS = 100_000;
+
 /** Heartbeats arrive every second; with a check each second, a worker that hangs is gone within 10 seconds. */
 const SILENCE_MS = 9_000;
 
@@ -76,6 +82,7 @@ export class Supervisor implements HandleOwner {
   readonly #answers: Answers = {
     'merge-metrics': ({ format }) => this.#metricsText(format),
     'ask-state': () => this.#state,
+    'ask-keys': ({ limits }) => this.#keyUses(limits),
     'take-turn': ({ client }) => this.#options.backends.turns.next(client),
     'claim-answer': (claim, handle) => this.#claims.claim(handle, claim),
     'load-validators': ({ functionName }, handle) => this.#validators(functionName, handle),
@@ -92,6 +99,8 @@ export class Supervisor implements HandleOwner {
   readonly #ports = new SharedPorts();
   readonly #coolDowns: SharedCoolDowns;
   #failures = new ClientFailures();
+  /** When a request last had each key, by name. */
+  readonly #lastUse = new Map<string, number>();
   #ticks: NodeJS.Timeout | undefined;
   #lastTickAt = performance.now();
   #pause: NodeJS.Timeout | undefined;
@@ -227,11 +236,22 @@ export class Supervisor implements HandleOwner {
     }
   }
 
-  #beat(handle: WorkerHandle, { failures, rssBytes }: Extract<WorkerMessage, { readonly type: 'heartbeat' }>): void {
+  #beat(
+    handle: WorkerHandle,
+    { failures, keys, rssBytes }: Extract<WorkerMessage, { readonly type: 'heartbeat' }>,
+  ): void {
     this.#failures.add(failures);
+    for (const name of keys) setNewest(this.#lastUse, name, Date.now(), MAX_KEYS);
     this.#report({ type: 'heartbeat', worker: handle.id, rssBytes });
     const count = handle.balance(this.#inState('serving'));
     if (count > 0) this.#options.logger.debug({ worker: handle.number, count }, 'a worker hands connections over');
+  }
+
+  /** One limit after another: a store gets no burst of operations. */
+  async #keyUses(limits: readonly Limit[]): Promise<KeyUses> {
+    const grants: Grant[] = [];
+    for (const limit of limits) grants.push(await this.#desk.stateOf(limit));
+    return { lastUse: [...this.#lastUse], grants };
   }
 
   async #answer(handle: WorkerHandle, question: Asked): Promise<void> {

@@ -192,6 +192,7 @@ class Worker {
       streamLimits: STREAM_LIMITS,
       metricsText: (format) => this.#link.ask({ type: 'merge-metrics', format }),
       serverState: () => this.#link.ask({ type: 'ask-state' }),
+      keyUses: (limits) => this.#link.ask({ type: 'ask-keys', limits }),
       onBody: (functionName, bytes) => {
         this.#bodies += 1;
         this.#step?.begin(functionName, 'request', bytes);
@@ -304,7 +305,8 @@ class Worker {
     const lagSeconds = this.#metrics?.lagSeconds ?? 0;
     const load = { connections: this.#connections, busy: this.#busyTime.take() };
     const failures = this.#metrics?.clientFailures.take() ?? [];
-    this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, load, failures });
+    const keys = this.#services?.authenticator.takeUsed() ?? [];
+    this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, load, failures, keys });
     this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0, rssBytes);
     this.#bodies = 0;
     this.#beats += 1;

@@ -324,3 +324,38 @@ onBothTransports('a redirect takes no key and no call elsewhere', { files: DECLA
     expect(foreign.connections).toBe(0);
   });
 });
+
+const SEES = {
+  'main.svc': `client<llm> Sees {
+  provider openai-generic
+  options { base_url env.PROVIDER_URL }
+}
+function See(pictures: image[]) -> string {
+  client Sees
+  prompt #"{% for picture in pictures %}{{ picture }}{% endfor %}"#
+}
+`,
+};
+
+/** A self-hosted server fetches the media of its messages from its own network, and from its own disk. */
+onBothTransports(
+  'no media URL sends a self-hosted model to a private host or a file',
+  { files: SEES },
+  async (server) => {
+    const hosts = [...HOSTS, '169.254.169.254', 'metadata.google.internal', 'good.example@127.0.0.1', 'no-such-name'];
+    for (const url of [
+      ...hosts.map((host) => `http://${host}/x.png`),
+      'file:///etc/passwd',
+      '/etc/passwd.png',
+      'gopher://127.0.0.1:6379/_INFO',
+      String.raw`http://good.example\@127.0.0.1/`,
+    ]) {
+      const body = { pictures: [{ url: 'data:image/png;base64,aGk=' }, { url }] };
+      expect(codeOf(await server.call('See', body, REMOTE)), url).toBe('400 invalid_argument');
+    }
+    expect(server.model.requests).toEqual([]);
+    expect(codeOf(await server.call('See', { pictures: [{ url: 'data:image/png;base64,aGk=' }] }, REMOTE))).toBe(
+      'value',
+    );
+  },
+);

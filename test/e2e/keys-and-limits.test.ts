@@ -229,6 +229,50 @@ test('a limit counts over all workers, exactly', async () => {
   );
 });
 
+test('/_debug/keys lists each key with its limits, what it used of them and its last use, and no key', async () => {
+  const [a = '', b = ''] = teams.keys;
+  const file = keyFile(
+    readFileSync(teams.file, 'utf8')
+      .replace('- name: team-a', '- limits: {requests_per_minute: 50, in_flight: 4, cost_per_day: 2}\n    name: team-a')
+      .replace('- name: team-c', '- expires: 2020-01-31\n    name: team-c'),
+  );
+  const own = await start(['--keys', file, '--workers', '2'], { SVC_PASSWORD: PASSWORD });
+  const before = Date.now();
+  for (let call = 0; call < 5; call += 1) await ask(own, '/call/Greet', a);
+  const keys = async (): Promise<ReadonlyArray<Readonly<Record<string, unknown>>>> =>
+    ((await ask(own, '/_debug/keys', PASSWORD)).body as { keys: [] }).keys;
+  await waitUntil('the heartbeats with the uses', async () => (await keys())[1]?.['last_use'] !== null);
+  const listed = await keys();
+  expect(listed).toEqual([
+    { name: 'default', state: 'active', functions: null, expires: null, last_use: expect.any(String), limits: {} },
+    {
+      name: 'team-a',
+      state: 'active',
+      functions: null,
+      expires: null,
+      last_use: expect.any(String),
+      limits: {
+        requests_per_minute: { limit: 50, used: 5, resets_in_seconds: expect.any(Number) },
+        in_flight: { limit: 4, used: 0 },
+        cost_per_day: { limit: 2, used: expect.any(Number), resets_in_seconds: expect.any(Number) },
+      },
+    },
+    { name: 'team-b', state: 'active', functions: ['Gr*'], expires: null, last_use: null, limits: {} },
+    {
+      name: 'team-c',
+      state: 'expired',
+      functions: null,
+      expires: '2020-02-01T00:00:00.000Z',
+      last_use: null,
+      limits: {},
+    },
+  ]);
+  expect(Date.parse(String(listed[1]?.['last_use']))).toBeGreaterThanOrEqual(before);
+  expect(JSON.stringify(listed)).not.toContain('sha256');
+  expect(await ask(own, '/_debug/keys', b)).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
+  expect(await ask(own, '/_debug/keys', undefined)).toMatchObject({ status: 403, body: { error: 'Unauthorized' } });
+});
+
 test('calls in flight count over all workers, and those of a worker that dies are free again', async () => {
   const [a = ''] = teams.keys;
   const gate = new AbortController();

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { NO_WINDOW } from '../../src/policy/leases.ts';
 import { DAY_MS, type Limit } from '../../src/policy/ledger.ts';
 import { assertAsyncProperty } from '../support/assert-property.ts';
 import { LeaseSimulation, SimulatedRequest, type SimulatedWorker } from './lease-simulation.ts';
@@ -179,6 +180,21 @@ test('unused units go back after a second, and after the window the worker remem
   simulation.clock.now += MINUTE;
   first.leases.sweep();
   expect(first.leases.size).toBe(0);
+});
+
+test('the state of a limit does not count the units that workers hold in reserve', async () => {
+  const simulation = new LeaseSimulation(2);
+  const limit = inFlight(4);
+  const running = simulation.worker(0).leases.spend(limit, 1);
+  const ended = simulation.worker(1).leases.spend(limit, 1);
+  await simulation.deliverAll();
+  expect(await running).not.toBe(NO_WINDOW);
+  simulation.worker(1).leases.release(limit, 1, await ended);
+  for (let report = 0; report < 2; report += 1) {
+    const state = simulation.desk.stateOf(limit);
+    await simulation.deliverAll();
+    expect(await state).toMatchObject({ granted: 0, remaining: 3 });
+  }
 });
 
 test('the calls in flight of a worker that dies are free for the others', async () => {

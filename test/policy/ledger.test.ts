@@ -27,6 +27,17 @@ test('a window begins with the first units and ends after its length', async () 
   expect(await ledger.take(PER_MINUTE, 1)).toMatchObject({ granted: 1, resetMs: 60_000, window: 2 });
 });
 
+test('a report begins no window', async () => {
+  const clock = manualClock();
+  const ledger = new MemoryLedger(clock);
+  expect(await ledger.take(PER_MINUTE, 0)).toMatchObject({ granted: 0, remaining: 10, resetMs: 0 });
+  clock.now = 30_000;
+  await ledger.take(PER_MINUTE, 4);
+  expect(await ledger.take(PER_MINUTE, 0)).toMatchObject({ granted: 0, remaining: 6, resetMs: 60_000 });
+  expect(await ledger.take(IN_FLIGHT, 0)).toMatchObject({ granted: 0, remaining: 3, resetMs: 0 });
+  expect(ledger.size).toBe(1);
+});
+
 test('a window of a day begins at midnight UTC', async () => {
   const clock = manualClock(DAY_MS * 20_000 + 1_000);
   const ledger = new MemoryLedger(clock);

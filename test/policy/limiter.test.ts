@@ -10,8 +10,8 @@ import {
 } from '../../src/policy/limiter.ts';
 import { LeaseSimulation } from './lease-simulation.ts';
 
-/** The length of a body: 100 tokens, as long as no call of the function has ended. */
-const CHARACTERS = 400;
+/** The estimate for the arguments of a call. */
+const TOKENS = 100;
 
 /** A limiter with one worker, and the limits of one caller. */
 function limited(limits: CallerLimits) {
@@ -21,7 +21,7 @@ function limited(limits: CallerLimits) {
   if (set === undefined) throw new Error('no limits');
   const limiter = new Limiter(leases, undefined);
   const reserve = async (): Promise<Reservation | LimitReached> => {
-    const call = limiter.reservation(set, 'F', CHARACTERS);
+    const call = limiter.reservation(set, 'F', TOKENS);
     const reached = limiter.take(call);
     await simulation.deliverAll();
     return (await reached) ?? call;
@@ -89,12 +89,12 @@ test('a reservation takes no promise once the worker has units', async () => {
   const ended = reservation(await reserve());
   limiter.settle(ended, undefined);
   for (let call = 0; call < 10; call += 1) reservation(await reserve());
-  expect(limiter.take(limiter.reservation(set, 'F', CHARACTERS))).toBeUndefined();
+  expect(limiter.take(limiter.reservation(set, 'F', TOKENS))).toBeUndefined();
 });
 
 test('a call that ends while the worker asks for units leaves none reserved', async () => {
   const { limiter, reserve, set, simulation } = limited({ tokensPerMinute: 1_000, inFlight: 1 });
-  const call = limiter.reservation(set, 'F', CHARACTERS);
+  const call = limiter.reservation(set, 'F', TOKENS);
   const reached = limiter.take(call);
   expect(reached).toBeInstanceOf(Promise);
   limiter.settle(call, undefined);
@@ -133,20 +133,31 @@ test('each key and each address has its own limits, which a reload replaces', ()
 
 test('estimates follow the calls of a function', () => {
   const earlier = new EarlierCalls();
-  const estimate = (characters: number) => ({ tokens: earlier.tokensOf(characters), cost: earlier.cost });
+  const estimate = (tokens: number) => ({ tokens: earlier.tokensOf(tokens), cost: earlier.cost });
   expect(estimate(0)).toEqual({ tokens: 1, cost: 0 });
-  expect(estimate(400)).toEqual({ tokens: 100, cost: 0 });
-  earlier.learn(400, { tokens: undefined, cost: undefined });
-  earlier.learn(400, { tokens: 300, cost: 0.5 });
-  expect(estimate(400)).toEqual({ tokens: 300, cost: 0.5 });
-  expect(estimate(800)).toEqual({ tokens: 400, cost: 0.5 });
-  for (let call = 0; call < 100; call += 1) earlier.learn(400, { tokens: 150, cost: undefined });
-  expect(estimate(400)).toEqual({ tokens: 151, cost: 0.5 });
+  expect(estimate(100)).toEqual({ tokens: 100, cost: 0 });
+  earlier.learn(100, { tokens: undefined, cost: undefined });
+  earlier.learn(100, { tokens: 300, cost: 0.5 });
+  expect(estimate(100)).toEqual({ tokens: 300, cost: 0.5 });
+  expect(estimate(200)).toEqual({ tokens: 400, cost: 0.5 });
+  for (let call = 0; call < 100; call += 1) earlier.learn(100, { tokens: 150, cost: undefined });
+  expect(estimate(100)).toEqual({ tokens: 151, cost: 0.5 });
+});
+
+test('a call that used fewer tokens than its arguments have lets no others through', async () => {
+  const { limiter, reserve, set, simulation } = limited({ tokensPerMinute: 100_000 });
+  const large = limiter.reservation(set, 'F', 90_000);
+  void limiter.take(large);
+  await simulation.deliverAll();
+  limiter.settle(large, { tokens: 1_500, cost: undefined });
+  let taken = 0;
+  for (let call = 0; call < 2_000; call += 1) if (!('name' in (await reserve()))) taken += 1;
+  expect(taken).toBe(985);
 });
 
 test('each function has estimates of its own', async () => {
   const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000 });
   limiter.settle(reservation(await reserve()), { tokens: 300, cost: undefined });
-  expect(limiter.reservation(set, 'F', CHARACTERS).tokens).toBe(300);
-  expect(limiter.reservation(set, 'G', CHARACTERS).tokens).toBe(100);
+  expect(limiter.reservation(set, 'F', TOKENS).tokens).toBe(300);
+  expect(limiter.reservation(set, 'G', TOKENS).tokens).toBe(100);
 });

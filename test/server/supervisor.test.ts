@@ -92,6 +92,7 @@ const HEARTBEAT: WorkerMessage = {
   lagSeconds: 0.5,
   load: { connections: 4, busy: 1 },
   failures: [],
+  keys: [],
 };
 
 /** The worker loads the program and listens. */

@@ -19,6 +19,7 @@ import { ArgumentValidators } from '../arguments/load-validators.ts';
 import type { CallTypes } from './call-types.ts';
 import { ClientDirectory } from './client-directory.ts';
 import { DynamicTypes } from './dynamic-types.ts';
+import { argumentTokens, textTokens } from './estimate-tokens.ts';
 import type { Failure } from '../../schema/failure.ts';
 import { FunctionReplies } from './function-replies.ts';
 import { FunctionRun, type RunServices } from './function-run.ts';
@@ -118,6 +119,13 @@ class ProgramRuntime implements FunctionRuntime {
     loaded?: LoadedTypes,
   ): Result<PreparedCall, Failure> {
     return prepareCall(this.#prepare, functionName, body, { loaded, origin });
+  }
+
+  estimateTokens(prepared: PreparedCall, body: string): number {
+    if (!(prepared instanceof ReadyCall)) return textTokens(body);
+    const { fn, args, plan, routeKey, types } = prepared;
+    const { provider } = firstClient(plan, routeKey).definition;
+    return argumentTokens(body, { fn, args, provider }, types?.definitions ?? this.#prepare.definitions);
   }
 
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {

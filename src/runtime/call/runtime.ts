@@ -35,6 +35,8 @@ export interface FunctionRuntime {
     origin?: CallOrigin,
     loaded?: LoadedTypes,
   ): Result<PreparedCall, Failure>;
+  /** Estimates the tokens of the arguments before a provider counts them. `body`: the text of the request. */
+  estimateTokens(prepared: PreparedCall, body: string): number;
   /** Renders the prompt, calls the model and parses the reply. Never rejects: a failure is part of the outcome. */
   call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome>;
   /** Starts the same as a stream. The observer is first called on a later turn of the event loop. */

@@ -326,8 +326,17 @@ function clientOf(client: LocatedClient, credentials: Credentials): ModelClient 
     supportsStreaming: options.supportsStreaming && limits.streams !== false,
     limits: options.limits,
     mediaHandling: (kind) => mediaUrls[kind] ?? 'send_url',
+    isSelfHosted: isSelfHosted(client),
     pools: services.pools,
   });
+}
+
+/** A URL of the definition files leads anywhere, except to the provider's own service. A URL of a request is public. */
+function isSelfHosted({ destination, http, read }: LocatedClient): boolean {
+  if (destination.guard !== 'none' || http.ownOrigins?.test(destination.origin) === true) return false;
+  if (http.defaultUrl === undefined) return read.values['base_url'] !== undefined;
+  const own = new URL(http.defaultUrl);
+  return destination.origin !== own.origin || hostRefusal(own.hostname, 'public-only') !== undefined;
 }
 
 function limitsOf({ provider, options, read }: DescribedClient): ModelLimits {

@@ -2,11 +2,19 @@ import { Cancellation } from '../../base/cancellation.ts';
 import { inMicrotask, type ExchangeLimits } from './http/exchange-clock.ts';
 import { type Result, err, ok } from '../../base/result.ts';
 import type { Redactor } from '../../logging/redactor.ts';
+import type { Failure } from '../../schema/failure.ts';
 import type { Message } from '../../schema/message.ts';
 import type { StructuredOutput } from '../../schema/structured-output.ts';
 import { attemptFailure, clientFailure, finalFailure, type AttemptFailure } from './attempt-failure.ts';
 import type { ConnectionPools, Destination } from './http/connection-pools.ts';
-import { MediaBudget, fetchMedia, inlineMedia, needsInlining, type MediaHandling } from './inline-media.ts';
+import {
+  MediaBudget,
+  fetchMedia,
+  hasMediaUrl,
+  inlineMedia,
+  mediaUrlFault,
+  type MediaHandling,
+} from './inline-media.ts';
 import { HttpExchange, type ExchangeListener, BodyBuffer } from './http/http-exchange.ts';
 import { type HttpCall, type ResponseHeaders, errorText, type UpstreamFailure } from './http/origin-pool.ts';
 import type { ModelAttempt, ModelClient, ModelListener, ModelRequest } from './model-client.ts';
@@ -39,6 +47,8 @@ interface HttpClientParts extends Omit<ModelClient, 'ask' | 'origin'> {
   readonly limits: ExchangeLimits;
   /** The treatment of media URLs. */
   readonly mediaHandling: MediaHandling;
+  /** The server of the client can be in the network of svc, where it would fetch media from private hosts. */
+  readonly isSelfHosted: boolean;
   /** Masks the credentials of this client in errors. */
   readonly redactor: Redactor;
   readonly protocol: WireProtocol;
@@ -118,9 +128,9 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   start(): void {
-    const { protocol, mediaHandling } = this.#client;
+    const { protocol } = this.#client;
     const { messages, output } = this.#request;
-    if (needsInlining(messages, mediaHandling)) {
+    if (hasMediaUrl(messages)) {
       this.#sendWhenReady(this.#encodeWithMedia());
       return;
     }
@@ -212,28 +222,36 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     return cancellation;
   }
 
-  async #encodeWithMedia(): Promise<CallResult> {
-    const { protocol, pools, mediaHandling } = this.#client;
+  async #encodeWithMedia(): Promise<Result<HttpCall, string | Failure>> {
+    const { protocol, pools, mediaHandling, isSelfHosted, destination } = this.#client;
     const { messages, output, privateUrls } = this.#request;
     const room = new MediaBudget(pools.media);
     const cancellation = this.#prepare(room);
     const guard = privateUrls ? 'not-link-local' : 'public-only';
+    const resolve = (name: string) => pools.refusalOf(name, guard, destination.origin);
+    const fault = await mediaUrlFault(messages, mediaHandling, guard, isSelfHosted ? resolve : undefined);
+    if (fault !== undefined) {
+      const message = `The arguments are not allowed: ${fault}`;
+      return err({ code: 'invalid_argument', message, details: [{ path: '', message: fault }] });
+    }
     const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
     const inlined = await inlineMedia(messages, mediaHandling, { fetch, room });
     return inlined.ok ? protocol.call(inlined.value, this.#streamed, output) : inlined;
   }
 
   /** A rejection, such as for a string that V8 cannot hold, ends the call immediately and not at its deadline. */
-  #sendWhenReady(call: Promise<CallResult>): void {
+  #sendWhenReady(call: Promise<Result<HttpCall, string | Failure>>): void {
     void call.then(
       (ready) => this.#send(ready),
       (error: unknown) => this.failed({ kind: 'unusable', message: `could not be called: ${errorText(error)}` }),
     );
   }
 
-  #send(call: CallResult): void {
+  #send(call: Result<HttpCall, string | Failure>): void {
     if (!call.ok) {
-      queueMicrotask(() => this.#end(err(finalFailure(clientFailure(this.#client.name, call.failure)))));
+      const { failure } = call;
+      const found = typeof failure === 'string' ? clientFailure(this.#client.name, failure) : failure;
+      queueMicrotask(() => this.#end(err(finalFailure(found))));
       return;
     }
     if (this.#over) return;

@@ -18,9 +18,42 @@ interface Downloading {
   readonly room: MediaBudget;
 }
 
-/** True if a message contains a media URL that svc does not send unchanged. Most prompts contain none. */
-export function needsInlining(messages: readonly Message[], handling: MediaHandling): boolean {
-  return messages.some((message) => message.parts.some((part) => changes(part, handling)));
+/** True if a message contains a media URL, which svc has to check, and perhaps to download. Most prompts contain none. */
+export function hasMediaUrl(messages: readonly Message[]): boolean {
+  return messages.some(({ parts }) => parts.some((part) => part.kind === 'media' && part.source.kind === 'url'));
+}
+
+/**
+ * Returns why a media URL of the messages must not be sent: its scheme, or its address. `resolve` returns the reason why no address
+ * of a name is allowed; it is called for the URLs that the provider fetches itself. Undefined: these hosts are not resolved.
+ */
+export async function mediaUrlFault(
+  messages: readonly Message[],
+  handling: MediaHandling,
+  guard: AddressGuard,
+  resolve: ((hostname: string) => Promise<string | undefined>) | undefined,
+): Promise<string | undefined> {
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.kind === 'text' || part.source.kind !== 'url' || isDataUrl(part.source.url)) continue;
+    const { url } = part.source;
+    const target = webUrl(url);
+    if (target === undefined) {
+      if (OF_PROVIDER.test(url) || (guard === 'not-link-local' && !/^\s*https?:/iu.test(url))) continue;
+      return 'a media URL has to begin with http://, https:// or data:, and contain no space and no backslash';
+    }
+    const refused =
+      hostRefusal(target.hostname, guard) ?? (changes(part, handling) ? undefined : await resolve?.(target.hostname));
+    if (refused !== undefined) return `the media URL of "${target.host}" is not allowed: ${refused}`;
+  }
+  return undefined;
+}
+
+/** Objects in the storage of providers, and the ids of uploaded files. The slashes of an id separate names, so no id is a path. */
+const OF_PROVIDER = /^(?:(?:gs|s3):\/\/|[\w-]+(?:\/[\w-]+)*$)/u;
+
+/** Returns undefined for other schemes, and for text that URL parsers read in different ways. */
+function webUrl(url: string): URL | undefined {
+  return /^https?:\/\/[^\s\\\p{Cc}]*$/iu.test(url) && URL.canParse(url) ? new URL(url) : undefined;
 }
 
 /** The messages with such media downloaded, or with its type added, according to the client's `media_url_handler`. */

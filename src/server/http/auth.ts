@@ -50,6 +50,8 @@ interface KnownKey {
   readonly entry: Pick<KeyEntry, 'disabled' | 'expiresAt'>;
   /** False until a request has the key: only then its text is known, so that logs can mask it. */
   seen: boolean;
+  /** A request had the key since the last report of uses. */
+  used: boolean;
 }
 
 interface AuthenticatorOptions {
@@ -115,9 +117,33 @@ export class Authenticator {
       found.seen = true;
       this.#onKey(given);
     }
-    const { caller, entry } = found;
+    const refusal = this.#refusalOf(found);
+    if (refusal !== undefined) return refusal;
+    found.used = true;
+    return found.caller;
+  }
+
+  /** All keys with their state now, in the order of the file, after that of the password. */
+  get states(): ReadonlyArray<
+    Pick<KnownKey, 'caller' | 'entry'> & { readonly state: 'active' | 'disabled' | 'expired' }
+  > {
+    const all = [...(this.#keys?.values() ?? [])];
+    return all.map((key) => ({ caller: key.caller, entry: key.entry, state: this.#refusalOf(key) ?? 'active' }));
+  }
+
+  /** Returns the names of the keys that were used since the last call. */
+  takeUsed(): readonly string[] {
+    const names: string[] = [];
+    for (const key of this.#keys?.values() ?? []) {
+      if (key.used) names.push(key.caller.name);
+      key.used = false;
+    }
+    return names;
+  }
+
+  #refusalOf({ entry }: KnownKey): 'disabled' | 'expired' | undefined {
     if (entry.disabled === true) return 'disabled';
-    return entry.expiresAt !== undefined && this.#now() >= entry.expiresAt ? 'expired' : caller;
+    return entry.expiresAt !== undefined && this.#now() >= entry.expiresAt ? 'expired' : undefined;
   }
 
   #load({ file, password }: ServerKeys): ReadonlyMap<string, KnownKey> | undefined {
@@ -125,7 +151,7 @@ export class Authenticator {
     const keys = new Map<string, KnownKey>();
     const add = (found: Buffer, entry: Omit<KeyEntry, 'sha256'>): void => {
       const caller = new Caller(entry, file?.defaultLimits);
-      keys.set(found.toString('latin1'), { digest: found, caller, entry, seen: false });
+      keys.set(found.toString('latin1'), { digest: found, caller, entry, seen: false, used: false });
     };
     if (password !== undefined) add(hash('sha256', password, 'buffer'), { name: PASSWORD_NAME });
     for (const entry of file?.keys ?? []) add(Buffer.from(entry.sha256, 'hex'), entry);

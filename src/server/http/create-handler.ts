@@ -10,8 +10,8 @@ import { allowedOrigin, RequestContext, requestIdOf, unauthorized } from './requ
 import { JSON_TYPE, chooseEncoding, type ContentEncoding, type HeaderList } from './response-head.ts';
 import type { Reject, RequestHandler } from './transport.ts';
 import { visibleNames } from './visible-program.ts';
-import { statusFields, type ServerState } from '../server-state.ts';
-import type { MetricsFormat } from '../protocol.ts';
+import { limitUse, statusFields, type ServerState } from '../server-state.ts';
+import type { KeyUses, MetricsFormat } from '../protocol.ts';
 import type { JsonDocument, StaticAsset } from './static-asset.ts';
 
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
@@ -142,6 +142,7 @@ const PAGES: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['/', { open: true, handle: toPage }],
   ['/_debug/ping', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
   ['/_debug/status', { open: true, handle: status }],
+  ['/_debug/keys', { open: false, handle: keys }],
   ['/livez', { open: true, handle: (context) => context.json(200, { status: 'ok' }) }],
   ['/healthz', { open: true, handle: readiness }],
   ['/readyz', { open: true, handle: readiness }],
@@ -213,6 +214,39 @@ function status(context: RequestContext): void {
   );
 }
 
+/** Lists the keys, with what they used of their limits. Contains no key and no digest of one. */
+function keys(context: RequestContext): void {
+  if (!context.mayRead('the list of keys')) return;
+  const { authenticator, limiter } = context.services;
+  if (!authenticator.required || !context.wantsBody) {
+    context.json(200, { keys: [] });
+    return;
+  }
+  const all = authenticator.states.map((key) => ({ ...key, limits: limiter?.setOfKey(key.caller)?.limits ?? [] }));
+  const limits = all.flatMap((key) => key.limits.map(({ limit }) => limit));
+  const fields = ({ lastUse, grants }: KeyUses): object => {
+    const usedAt = new Map(lastUse);
+    const states = new Map(limits.map(({ id }, index) => [id, grants[index]]));
+    const listed = all.map(({ caller, entry, state, limits: own }) => ({
+      name: caller.name,
+      state,
+      functions: caller.functions ?? null,
+      expires: isoTime(entry.expiresAt),
+      last_use: isoTime(usedAt.get(caller.name)),
+      limits: Object.fromEntries(own.map((named) => [named.name, limitUse(named, states.get(named.limit.id))])),
+    }));
+    return { keys: listed };
+  };
+  context.services.keyUses(limits).then(
+    (uses) => context.json(200, fields(uses)),
+    (error: unknown) => failed(context, error, 'the uses of keys could not be collected'),
+  );
+}
+
+function isoTime(at: number | undefined): string | null {
+  return at === undefined ? null : new Date(at).toISOString();
+}
+
 function readiness(context: RequestContext): void {
   const { ready, degraded, store } = context.services.health;
   // Without the store, this machine still answers every call.
@@ -251,7 +285,7 @@ const METRICS_TYPES = {
 
 /** The labels name every function and every key. */
 function metrics(context: RequestContext): void {
-  if (!context.allowedMetrics()) return;
+  if (!context.mayRead('the metrics')) return;
   const format = metricsFormat(context.request.header('accept'));
   const headers = [
     ['content-type', METRICS_TYPES[format]],

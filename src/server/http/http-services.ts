@@ -14,7 +14,8 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { Admission, shareOf, type Drainable } from '../admission.ts';
 import { KeptAnswers } from '../kept-answers.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
-import type { Degraded, MetricsFormat } from '../protocol.ts';
+import type { Limit } from '../../policy/ledger.ts';
+import type { Degraded, KeyUses, MetricsFormat } from '../protocol.ts';
 import type { ServerState } from '../server-state.ts';
 import { Authenticator, requiresKey, WrongKeys } from './auth.ts';
 import { jsonDocument, loadDocsAssets, type StaticAsset } from './static-asset.ts';
@@ -41,6 +42,8 @@ export interface ServiceParts {
   metricsText(format: MetricsFormat): Promise<string>;
   /** The state of all processes. */
   serverState(): Promise<ServerState>;
+  /** The last uses of keys, and the state of these limits. */
+  keyUses(limits: readonly Limit[]): Promise<KeyUses>;
   readonly streamLimits: StreamLimits;
   readonly version: string;
   /** Absent unless it is on. */

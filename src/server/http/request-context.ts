@@ -164,13 +164,12 @@ export class RequestContext implements CallOrigin {
     return false;
   }
 
-  /** Answers 403 and returns false if the key of the caller is for some functions only, and so not for the metrics. */
-  allowedMetrics(): boolean {
+  /** Answers 403 and returns false if the key of the caller is for some functions only, and so not for `report`, which names all keys. */
+  mayRead(report: string): boolean {
     const { caller } = this;
     if (caller === undefined || caller.callsAll) return true;
-    this.problem(
-      problem('Forbidden', `The key "${caller.name}" cannot read the metrics: it is for some functions only.`),
-    );
+    const message = `The key "${caller.name}" cannot read ${report}: it is for some functions only.`;
+    this.problem(problem('Forbidden', message));
     return false;
   }
 

@@ -260,7 +260,7 @@ function See(picture: image) -> string {
     const body = { picture: { url: `${fake.url}/picture.png` }, ...options };
     for (const [local, value] of [
       [true, 'ok'],
-      [false, 'client_error'],
+      [false, 'invalid_argument'],
     ] as const) {
       const prepared = subject.prepare('See', body, { local });
       expect(prepared.ok && valueOf(await subject.call(prepared.value, callContext()))).toBe(value);

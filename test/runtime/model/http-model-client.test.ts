@@ -32,6 +32,7 @@ function clientWith(protocol: WireProtocol, pools = new FedPools()): ModelClient
     destination: { origin: 'http://127.0.0.1:1', guard: 'none' },
     limits: DEFAULT_LIMITS,
     mediaHandling: () => 'send_base64',
+    isSelfHosted: false,
     redactor: new Redactor(['canary-key']),
     protocol,
     pools,

@@ -83,6 +83,12 @@ export const PATH_ROWS: readonly Row[] = [
     answerHeaders: { 'content-type': 'application/json', etag: /^"[\w-]{22}(?:-gzip)?"$/ },
   },
   {
+    title: 'no keys',
+    path: '/_debug/keys',
+    status: 200,
+    answer: { keys: [] },
+  },
+  {
     title: 'metrics',
     path: '/metrics',
     status: 200,
@@ -283,15 +289,23 @@ export const PATH_ROWS: readonly Row[] = [
     status: 405,
     answerHeaders: { allow: 'GET, HEAD' },
   })),
-  ...['/docs', '/openapi.json', '/_debug/ping', '/_debug/status', '/livez', '/readyz', '/healthz', '/metrics'].map(
-    (path) => ({
-      title: `HEAD of ${path}`,
-      method: 'HEAD',
-      path,
-      status: 200,
-      answerHeaders: { 'content-type': /./ },
-    }),
-  ),
+  ...[
+    '/docs',
+    '/openapi.json',
+    '/_debug/ping',
+    '/_debug/status',
+    '/_debug/keys',
+    '/livez',
+    '/readyz',
+    '/healthz',
+    '/metrics',
+  ].map((path) => ({
+    title: `HEAD of ${path}`,
+    method: 'HEAD',
+    path,
+    status: 200,
+    answerHeaders: { 'content-type': /./ },
+  })),
   {
     title: 'HEAD of readyz while draining',
     method: 'HEAD',

@@ -15,6 +15,7 @@ import type { Transport } from '../../../src/server/http/transport.ts';
 import type { Playground } from '../../../src/server/http/playground/playground.ts';
 import { createTransport } from '../../../src/server/http/transports/create-transport.ts';
 import { ClusterMetrics } from '../../../src/server/metrics/cluster-metrics.ts';
+import type { Grant } from '../../../src/policy/ledger.ts';
 import { ProcessMetrics } from '../../../src/server/metrics/process-metrics.ts';
 import { SOURCES } from './gauge-sources.ts';
 import { ScriptedRuntime } from './scripted-runtime.ts';
@@ -83,6 +84,11 @@ const CONFIG: Config = {
   secrets: [],
 };
 
+/** The state of a limit of which nothing is used. */
+function grantOf(units: number): Grant {
+  return { granted: 0, remaining: units, resetMs: 0, window: 0 };
+}
+
 /** The one worker of the server. */
 const WORKER = { number: 1, rssBytes: 50_000_000, lagSeconds: 0.25 };
 
@@ -110,6 +116,7 @@ export async function startServer(
     limiter: overrides.keyFile === undefined ? undefined : localLimiter(overrides.keyFile.defaultLimits),
     streamLimits: { ...STREAM_LIMITS, ...limits },
     serverState: async () => ({ uptimeSeconds: 90, workers: [], failures: [], cooling: [] }),
+    keyUses: async (asked) => ({ lastUse: [], grants: asked.map(({ units }) => grantOf(units)) }),
     metricsText: async (format) => new ClusterMetrics().text([metrics.data()], [WORKER], format),
   });
   services.health.ready = true;

@@ -61,8 +61,11 @@ function firstRefusal(addresses: readonly LookupAddress[], guard: AddressGuard):
   return undefined;
 }
 
+/** The code of the error with which a guarded lookup refuses a name. */
+export const FORBIDDEN = 'SVC_FORBIDDEN_ADDRESS';
+
 function forbidden(message: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(message), { code: 'SVC_FORBIDDEN_ADDRESS' });
+  return Object.assign(new Error(message), { code: FORBIDDEN });
 }
 
 export type AddressKind = 'public' | 'private' | 'link-local';

@@ -1,6 +1,7 @@
 import { lookup as dnsLookup } from 'node:dns';
+import { isIP } from 'node:net';
 import { ByteBudget } from '../../../base/byte-budget.ts';
-import { guardedLookup, type AddressFinder, type AddressGuard } from './address-guard.ts';
+import { FORBIDDEN, guardedLookup, withoutBrackets, type AddressFinder, type AddressGuard } from './address-guard.ts';
 import { Connector, proxyFor } from './connector.ts';
 import { Http1Pools } from './http1-pool.ts';
 import { Http2Pool } from './http2-pool.ts';
@@ -76,6 +77,21 @@ export class ConnectionPools {
     if (this.#closed) void pool.destroy();
     this.#evict();
     return pool;
+  }
+
+  /**
+   * Resolves a name and returns why a guard refuses it; undefined if it is allowed. A name without an address is not public. svc
+   * cannot check names for a server behind a proxy, which is in another network.
+   */
+  async refusalOf(hostname: string, guard: AddressGuard, origin: string): Promise<string | undefined> {
+    const host = withoutBrackets(hostname);
+    if (isIP(host) !== 0 || proxyFor(origin, this.#env) !== undefined) return undefined;
+    return new Promise((resolve) => {
+      guardedLookup(guard, this.#find)(host, {}, (error) => {
+        const isRefused = error !== null && (guard === 'public-only' || error.code === FORBIDDEN);
+        resolve(isRefused ? error.message : undefined);
+      });
+    });
   }
 
   /** The origins with a pool, from definition files and requests, at most 256. */

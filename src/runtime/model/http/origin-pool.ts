@@ -1,5 +1,6 @@
 import { codeOf } from '../../../base/invariant.ts';
 import type { TimeoutFailure } from '../../../schema/failure.ts';
+import { FORBIDDEN } from './address-guard.ts';
 
 /** One request, complete: sent twice, it is the same bytes. */
 export interface HttpCall {
@@ -105,7 +106,7 @@ export function errorText(error: unknown): string {
 /** The failure of a connection. `hasStatus`: the reply had begun. */
 export function connectionFailure(error: Error, hasStatus: boolean): UpstreamFailure {
   const code = codeOf(error);
-  if (code === 'SVC_FORBIDDEN_ADDRESS') return { kind: 'forbidden', message: error.message };
+  if (code === FORBIDDEN) return { kind: 'forbidden', message: error.message };
   if (hasStatus) return { kind: 'cut', message: `broke off in the middle of its reply: ${errorText(error)}` };
   return { kind: 'network', message: errorText(error) };
 }

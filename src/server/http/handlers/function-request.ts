@@ -377,7 +377,8 @@ function takeUnits(request: FunctionRequest): ReturnType<Step> {
   const { context, functionName, state } = request;
   const { limits, services } = context;
   if (limits === undefined || services.limiter === undefined) return undefined;
-  state.units = services.limiter.reservation(limits, functionName, bodyOf(request).text.length);
+  const tokens = services.runtime.estimateTokens(preparedOf(request), bodyOf(request).text);
+  state.units = services.limiter.reservation(limits, functionName, tokens);
   const reached = services.limiter.take(state.units);
   return reached instanceof Promise ? reached.then((late) => overLimit(request, late)) : overLimit(request, reached);
 }

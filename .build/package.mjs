@@ -27,7 +27,7 @@ const CONTENTS = [
   ['bench/README.md'],
   ['bench/compat/differences.yaml'],
   ['bench/results', /\.json$/u],
-  ['test/gateways', /\.c.*f/u],
+  ['test/gateways', /\.(?:cfg|conf|mjs|vcl)$/u],
   ['test/runtime/model/exchanges', /\.txt$/u],
 ];
 

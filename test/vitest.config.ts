@@ -38,10 +38,9 @@ const QUICK_START = ['--always-sparkplug', '--interrupt-budget=500000', '--max-s
 const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate: false };
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
-// machine with nothing else to do,
-// `cluster` needs redis-server and HAProxy, `gateways` needs nginx and HAProxy, `telemetry` needs Prometheus, `generators`,
-// `manifests`, `package` and `site` need `npm ci` in a folder, `manifests` also needs Helm,
-// and `attacks` and `readers` take minutes.
+// machine with nothing else to do, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
+// `telemetry` needs Prometheus, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
+// `manifests` also needs Helm, `readers` also needs pip and curl, and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
     // Two files at a time, even on one core, because many tests wait for other processes or for timers.
@@ -90,7 +89,7 @@ export default defineConfig({
       builtProgram('generators'),
       builtProgram('manifests'),
       builtProgram('package'),
-      builtProgram('readers'),
+      builtProgram('readers', false, { env: LIBRARY_ENV }),
       builtProgram('site'),
       builtProgram('telemetry'),
     ],

@@ -17,9 +17,11 @@ interface LockEntry {
 const LOCK_FILES = [
   'package-lock.json',
   'site/package-lock.json',
+  'test/gateways/package-lock.json',
   'test/generators/package-lock.json',
   'test/manifests/package-lock.json',
   'test/package/package-lock.json',
+  'test/readers/package-lock.json',
   'test/diagnostics/official-schema/package-lock.json',
 ];
 

@@ -87,7 +87,7 @@ test('a stream grows and ends with one final result that equals the call', async
   fake.answer(reply(RESUME_REPLY, { chunkSize: 4, delayMs: 3 }));
   const reading = await readStream(`${server.url}/stream/ExtractResume`, { text: 'Ada' });
   expect(reading.status).toBe(200);
-  expect(reading.headers.get('content-type')).toBe('text/event-stream');
+  expect(reading.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
   expect(reading.comments).toBeGreaterThanOrEqual(1);
   const partials = reading.messages
     .slice(0, -1)

@@ -79,8 +79,8 @@ function messagesOf(received: string): readonly Record<string, unknown>[] {
     text += body.slice(lineEnd + 2, lineEnd + 2 + size);
     at = lineEnd + 2 + size + 2;
   }
-  const data = text.split('\n\n').filter((block) => block.startsWith('data: '));
-  return data.map((block) => JSON.parse(block.slice(6)) as Record<string, unknown>);
+  const data = text.split('\n').filter((line) => line.startsWith('data: '));
+  return data.map((line) => JSON.parse(line.slice(6)) as Record<string, unknown>);
 }
 
 describe.each(TRANSPORTS)('transport %s', (transport) => {

@@ -135,14 +135,25 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await reader.until(() => messages(reader).length === 1);
     const head = reader.text.slice(0, reader.text.indexOf('\r\n\r\n')).toLowerCase();
     for (const line of [
-      'content-type: text/event-stream',
+      'content-type: text/event-stream; charset=utf-8\r\n',
       'cache-control: no-cache, no-transform',
       'x-accel-buffering: no',
       'x-request-id: ',
     ]) {
       expect(head).toContain(line);
     }
-    expect(payload(reader).startsWith(':\n\n')).toBe(true);
+    expect(payload(reader).startsWith(':\ndata: ')).toBe(true);
+  });
+
+  it('escapes the characters that some readers take for the end of a line', async () => {
+    const { reader, stream } = await open({ partialIntervalMs: 0 });
+    const value = { 'a\u2028': '\u0085 \u2029 Å' };
+    stream.grow(value);
+    stream.observer.ended(success(value));
+    await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
+    const json = String.raw`{"a\u2028":"\u0085 \u2029 Å"}`;
+    expect(payload(reader)).toBe(`:\ndata: {"partial_result":${json}}\n\ndata: {"final_result":${json}}\n\n`);
+    expect(messages(reader)).toEqual([{ partial_result: value }, { final_result: value }]);
   });
 
   it('answers a failure before the first text with its true status', async () => {
@@ -199,10 +210,26 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await anotherAnswer(server);
     expect(reader.text).toBe('');
     vi.advanceTimersByTime(1);
-    await reader.until(() => payload(reader).includes(':\n\n'));
+    await reader.until(() => payload(reader) === ':\n');
     stream.observer.ended(failed(DOWN));
     await reader.until(() => messages(reader).length === 1);
     expect(messages(reader)[0]).toMatchObject({ error: 'client_error' });
+  });
+
+  it('opens after this time while it waits for a slot, too', async () => {
+    stopClock();
+    const { server, stream } = await open({ maxInFlight: 1 });
+    const waiting = new RawConnection(server.port);
+    connections.push(waiting);
+    waiting.write(REQUEST);
+    await until(() => server.services.admission.waiting === 1);
+    vi.advanceTimersByTime(5_000);
+    await waiting.until(() => payload(waiting) === ':\n');
+    stream.observer.ended(success('a'));
+    await until(() => server.runtime.streams.length === 2);
+    server.runtime.streams[1]?.observer.ended(success('b'));
+    await waiting.until(() => waiting.text.endsWith('\r\n0\r\n\r\n'));
+    expect(messages(waiting)).toEqual([{ final_result: 'b' }]);
   });
 
   it('has a time limit that includes the wait for a slot', async () => {
@@ -308,7 +335,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await anotherAnswer(server);
     expect(payload(reader).length).toBe(before);
     vi.advanceTimersByTime(2_000);
-    await reader.until(() => payload(reader).slice(before) === ':\n\n');
+    await reader.until(() => payload(reader).slice(before) === ':\n');
     stream.observer.ended(success('a'));
     await reader.until(() => messages(reader).length === 2);
   });
@@ -419,8 +446,8 @@ function payload(reader: RawConnection): string {
 
 /** The complete events so far. */
 function messages(reader: RawConnection): ReadonlyArray<Record<string, JsonValue>> {
-  const events = payload(reader).split('\n\n').slice(0, -1);
-  return events
-    .filter((event) => event.startsWith('data: '))
-    .map((event) => JSON.parse(event.slice(6)) as Record<string, JsonValue>);
+  const lines = payload(reader).split('\n').slice(0, -1);
+  return lines
+    .filter((line) => line.startsWith('data: '))
+    .map((line) => JSON.parse(line.slice(6)) as Record<string, JsonValue>);
 }

@@ -26,11 +26,14 @@ export const HAPROXY: GatewayProgram = { name: 'HAProxy', program: '/usr/sbin/ha
  * server behind it is ready.
  */
 export async function startGateway({ name, program, flags }: GatewayProgram, configuration: string): Promise<Gateway> {
-  const address = `127.0.0.1:${await freePort()}`;
+  const port = await freePort();
+  const address = `127.0.0.1:${port}`;
   const folder = temporaryFolder({});
+  const placed = (text: string): string =>
+    text.replaceAll('FOLDER', folder).replaceAll('LISTEN', address).replaceAll('PORT', String(port));
   const file = join(folder, 'gateway.conf');
-  writeFileSync(file, configuration.replaceAll('FOLDER', folder).replaceAll('LISTEN', address));
-  const child = spawn(program, [...flags, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  writeFileSync(file, placed(configuration));
+  const child = spawn(program, [...flags.map(placed), file], { stdio: ['ignore', 'pipe', 'pipe'] });
   const url = `http://${address}`;
   const output = outputOf(child);
   await waitUntil(`${name} to answer`, () => answers(url)).catch((error: unknown) => {

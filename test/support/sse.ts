@@ -50,12 +50,12 @@ export async function readMessages(response: Response): Promise<StreamReading> {
     const part = decoder.decode(chunk as Uint8Array, { stream: true });
     text += part;
     pending += part;
-    const blocks = pending.split('\n\n');
-    pending = blocks.pop() ?? '';
-    for (const block of blocks) {
-      if (block.startsWith('data: ')) {
-        messages.push({ data: JSON.parse(block.slice(6)) as unknown, atMs: performance.now() - started });
-      } else if (block.startsWith(':')) comments += 1;
+    const lines = pending.split('\n');
+    pending = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('data: ')) {
+        messages.push({ data: JSON.parse(line.slice(6)) as unknown, atMs: performance.now() - started });
+      } else if (line.startsWith(':')) comments += 1;
     }
   }
   return { status: response.status, headers: response.headers, messages, comments, text };

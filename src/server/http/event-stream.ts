@@ -34,11 +34,15 @@ export const STREAM_LIMITS: StreamLimits = {
 /** Well under the 8 to 12 seconds after which a transport can cut a reader that accepts nothing. */
 const KEEP_WAITING_MS = 4_000;
 
-/** A line that readers ignore. */
-const COMMENT = ':\n\n';
+/** A line that readers ignore. Some readers would take an empty line after it for a message without data. */
+const COMMENT = ':\n';
+
+/** Some readers take these for the end of a line. In the JSON of an event, they occur only in strings. */
+const LINE_ENDS = /[\u0085\u2028\u2029]/;
 
 const STREAM_HEADERS: HeaderList = [
-  ['content-type', 'text/event-stream'],
+  // Without the character set, some readers decode a text type as ISO-8859-1.
+  ['content-type', 'text/event-stream; charset=utf-8'],
   ['cache-control', 'no-cache, no-transform'],
   // Without it, nginx buffers events.
   ['x-accel-buffering', 'no'],
@@ -100,14 +104,14 @@ export class EventStream implements Swept {
 
   /** Sends one event; `json` is JSON text without line breaks. */
   event(json: string): void {
-    this.#write(`data: ${json}\n\n`);
+    this.#write(eventOf(json));
   }
 
   /** Sends the last event. A reader that is behind gets as much time for it as for the others. */
   last(json: string): void {
     if (this.#writable) this.#lastProgressAt = performance.now();
     this.#ended = true;
-    this.#writable = this.#response.write(`data: ${json}\n\n`);
+    this.#writable = this.#response.write(eventOf(json));
     this.#response.end();
     if (this.#response.closed) this.close();
   }
@@ -180,4 +184,14 @@ export class EventStream implements Swept {
     this.#reportedBehind = false;
     if (!this.#ended) this.#owner.writable();
   }
+}
+
+function eventOf(json: string): string {
+  // Nearly all events have none of them, and a test takes less time than a replacement.
+  const line = LINE_ENDS.test(json) ? json.replaceAll(new RegExp(LINE_ENDS, 'g'), escaped) : json;
+  return `data: ${line}\n\n`;
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -100,7 +100,15 @@ const STREAMS: readonly ContractItem[] = [
   { promise: '… or 5 s', tests: ['opens after a time without text, and reports later failures in the stream'] },
   {
     promise: 'comments when it opens and in silence',
-    tests: ['has the headers of a stream, and a comment first', 'sends a comment after a time of silence'],
+    tests: [
+      'has the headers of a stream, and a comment first',
+      'sends a comment after a time of silence',
+      'opens after this time while it waits for a slot, too',
+    ],
+  },
+  {
+    promise: 'no reader takes a character of an event for the end of a line',
+    tests: ['escapes the characters that some readers take for the end of a line'],
   },
   { promise: 'one partial per interval, 0: every one', tests: ['sends every partial when the interval is 0'] },
   {

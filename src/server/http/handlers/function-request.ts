@@ -188,6 +188,9 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     return undefined;
   }
 
+  /** Called before the request waits for the answer of an equal call, for a slot or for a model. */
+  keepAlive?(): void;
+
   /** Answers with the value that is kept for an equal call. Absent if no answer of this kind is kept. */
   replay?(value: KeptValue, prepared: PreparedCall): void;
 
@@ -389,6 +392,7 @@ function overLimit({ context, finished }: FunctionRequest, reached: LimitReached
 
 function claimAnswer(request: FunctionRequest): ReturnType<Step> {
   const { context, state, timeoutMs } = request;
+  request.keepAlive?.();
   if (request.replay === undefined) return undefined;
   const claimed = keptCall(context, preparedOf(request), bodyOf(request));
   if (claimed === undefined) return undefined;

@@ -25,9 +25,12 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #reasoning = '';
   #sentDelta = false;
 
+  override keepAlive(): void {
+    this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
+  }
+
   protected run(prepared: PreparedCall): 'later' {
     if (prepared.include.has('trace')) this.#text = '';
-    this.#statusTimer = setTimeout(() => this.#open(), this.limits.statusWaitMs);
     this.#stream = this.context.services.runtime.stream(prepared, this.callContext(), this);
     return 'later';
   }
@@ -163,6 +166,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   }
 
   override replay({ json, texts, headers }: KeptValue, prepared: PreparedCall): void {
+    this.#stop();
     this.#events.open(this.context.headers([...headers, timing(this.context.elapsedMs)]));
     const hasPartial = this.context.services.runtime.hasPlainPartials(prepared);
     if (hasPartial) this.#events.event(`{"partial_result":${json}}`);

@@ -33,7 +33,7 @@ const SHOWN_PAIRS = 20;
 /** Twice the size may take at most this multiple of the steps, on average over the sizes; 4 is quadratic. */
 const MAX_GROWTH = 2.2;
 /** Fewer steps say nothing about their growth. */
-const FEW_STEPS = 10_000;
+const FEW_STEPS = 20_000;
 
 interface Run {
   readonly size: number;

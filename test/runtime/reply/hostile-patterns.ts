@@ -89,7 +89,7 @@ export const HOSTILE_TYPES = [
 ];
 
 /** Marks that open or close something. */
-export const MARKS: readonly string[] = [
+const MARKS: readonly string[] = [
   '```',
   '```json\n',
   '~~~\n',
@@ -135,16 +135,17 @@ export const MARKS: readonly string[] = [
 export const PAIR_TYPES = ['string?', 'Leaf', '(int | Color)[]', 'Color', 'Leaf | Color | int | string[]'];
 
 /** Every two of MARKS: in turn, and one after the other. `repeat` returns a text of about `size` characters. */
-export const PAIRS: readonly { readonly name: string; readonly repeat: (size: number) => string }[] = MARKS.flatMap((first, at) =>
-  MARKS.flatMap((second, other) => {
-    const [a, b] = [JSON.stringify(first), JSON.stringify(second)];
-    const both = first + second;
-    const inTurn = { name: `${a} ${b}`, repeat: (size: number) => both.repeat(Math.ceil(size / both.length)) };
-    const repeat = (size: number): string =>
-      first.repeat(Math.ceil(size / 2 / first.length)) + second.repeat(Math.ceil(size / 2 / second.length));
-    const apart = { name: `${a}s, then ${b}s`, repeat };
-    return at === other ? [inTurn] : at < other ? [inTurn, apart] : [apart];
-  }),
+export const PAIRS: readonly { readonly name: string; readonly repeat: (size: number) => string }[] = MARKS.flatMap(
+  (first, at) =>
+    MARKS.flatMap((second, other) => {
+      const [a, b] = [JSON.stringify(first), JSON.stringify(second)];
+      const both = first + second;
+      const inTurn = { name: `${a} ${b}`, repeat: (size: number) => both.repeat(Math.ceil(size / both.length)) };
+      const repeat = (size: number): string =>
+        first.repeat(Math.ceil(size / 2 / first.length)) + second.repeat(Math.ceil(size / 2 / second.length));
+      const apart = { name: `${a}s, then ${b}s`, repeat };
+      return at === other ? [inTurn] : at < other ? [inTurn, apart] : [apart];
+    }),
 );
 
 /** A text that a regular expression fails to match only at its end. If the expression is not linear, it tries again at each part. */

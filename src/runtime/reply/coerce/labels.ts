@@ -41,7 +41,7 @@ export class LabelSet {
   readonly longest: number;
   readonly #exact = new Map<string, string>();
   /** The values by the folded spellings of their labels, for each of FOLDS. */
-  readonly #folded: (ReadonlyMap<string, ReadonlySet<string>> | undefined)[] = [];
+  readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
   #words: LabelWords | undefined = undefined;
 
   constructor(labels: readonly Label[]) {
@@ -56,8 +56,8 @@ export class LabelSet {
   }
 
   /** Returns the values with a label that one of FOLDS folds to this string. */
-  folded(index: number, fold: (text: string) => string, folded: string): Iterable<string> {
-    return (this.#folded[index] ??= valuesByFold(this.labels, fold)).get(folded) ?? [];
+  folded(index: number, fold: (text: string) => string, folded: string): readonly string[] | undefined {
+    return (this.#folded[index] ??= valuesByFold(this.labels, fold)).get(folded);
   }
 
   get words(): LabelWords {
@@ -68,7 +68,7 @@ export class LabelSet {
 function valuesByFold(
   labels: readonly Label[],
   fold: (text: string) => string,
-): ReadonlyMap<string, ReadonlySet<string>> {
+): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, Set<string>>();
   for (const { text, json } of labels) {
     const folded = fold(text);
@@ -76,7 +76,7 @@ function valuesByFold(
     if (others !== undefined) others.add(json);
     else if (folded !== '') values.set(folded, new Set([json]));
   }
-  return values;
+  return new Map(Array.from(values, ([folded, all]) => [folded, [...all]]));
 }
 
 /**
@@ -120,10 +120,15 @@ export class LabelMatcher {
     if (text.length > MAX_LONGER + 2 * this.longest) return NONE;
     for (const [index, [fold, flag]] of FOLDS.entries()) {
       const folded = fold(text);
-      const [first, ...others] = new Set(this.#sets.flatMap((set) => [...set.folded(index, fold, folded)]));
-      if (first === undefined) continue;
-      return others.length > 0
-        ? { kind: 'ambiguous', labels: [first, ...others] }
+      let found: readonly string[] | undefined;
+      for (const set of this.#sets) {
+        const values = set.folded(index, fold, folded);
+        if (values !== undefined) found = found === undefined ? values : [...new Set([...found, ...values])];
+      }
+      if (found === undefined) continue;
+      const [first = ''] = found;
+      return found.length > 1
+        ? { kind: 'ambiguous', labels: found }
         : { kind: 'match', json: first, weight: GUESS.spelling, flags: [flag] };
     }
     return NONE;

@@ -1,8 +1,11 @@
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { PATTERNS as REPLIES, schemaNamed, type Schema } from '../runtime/reply/growth-cases.ts';
 import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, OBJECTS, PATTERNS } from '../runtime/reply/hostile-patterns.ts';
 import { chatEvent, reply, sse } from '../support/fake-provider.ts';
+import { AUTHORITY_FILE } from '../support/certificates.ts';
+import { HTTP2_FAULTS } from '../support/http2-faults.ts';
 import { readStream } from '../support/sse.ts';
+import { TlsProvider } from '../support/tls-provider.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 import type { Answer, AttackedServer } from './support/attacked-server.ts';
 
@@ -136,5 +139,49 @@ onBothTransports(
     expect(await server.call('Read0', { topic: 'a' })).toEqual({ status: 200, body: text });
     server.model.answer(reply('{}'));
     expect(await server.call('Read0', { topic: 'a' })).toEqual({ status: 200, body: '{}' });
+  },
+);
+
+let overHttp2: TlsProvider;
+
+beforeAll(async () => {
+  overHttp2 = await TlsProvider.start();
+});
+afterAll(() => overHttp2.close());
+
+const FLOODS = HTTP2_FAULTS.flatMap(({ faults }) => faults).filter(({ floods }) => floods === true);
+
+onBothTransports(
+  'a provider that floods frames over HTTP/2 fails its own calls at once, and other calls are answered meanwhile',
+  {
+    files: {
+      'main.svc': `${functionsOf(['string'])}
+client<llm> Flooding {
+  provider openai-generic
+  options {
+    model hostile
+    base_url env.FLOOD_URL
+  }
+}
+function Flood(topic: string) -> string {
+  client Flooding
+  prompt #"{{ topic }}"#
+}
+`,
+    },
+    get env() {
+      return { FLOOD_URL: `${overHttp2.url}/v1`, SSL_CERT_FILE: AUTHORITY_FILE };
+    },
+  },
+  async (server) => {
+    server.model.answer(reply('light'));
+    expect(FLOODS.length).toBeGreaterThanOrEqual(8);
+    for (const { name, call } of FLOODS) {
+      overHttp2.answer(call);
+      const attack = [1, 2].map(() => server.call('Flood', { topic: 'a' }));
+      for (let turn = 0; turn < 4; turn += 1)
+        expect(await server.call('Read0', { topic: 'a' }), name).toMatchObject({ status: 200 });
+      for (const { status } of await Promise.all(attack)) expect(status, name).toBe(502);
+    }
   },
 );

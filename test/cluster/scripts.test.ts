@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { storeAddress } from '../../src/config/store-address.ts';
 import { silentLogger } from '../../src/logging/logger.ts';
@@ -218,6 +219,51 @@ test('sentinels lead to the master', async () => {
   expect(redis.command('get', 'svc:turns:{A}')).toBe('1');
   await sentinel.kill();
   expect(store.up).toBe(true);
+});
+
+test('a replica is reported as read-only, and gets at most one connection a second', async () => {
+  const replica = await RedisServer.start('--replicaof', '127.0.0.1', String(redis.port));
+  try {
+    await waitUntil('the replica to follow', () => replica.command('info', 'replication').includes('link_status:up'));
+    const address = storeAddress(replica.url);
+    if (!address.ok) throw new Error(address.failure);
+    let probes = 0;
+    const reasons = new Set<string | undefined>();
+    const options = { prefix: 'svc', logger: silentLogger, observe: () => void (probes += 1) };
+    const before = connectionsOf(replica);
+    const started = performance.now();
+    const store = new Store(new RedisClient(address.value), options);
+    store.onChange(({ reason }) => reasons.add(reason));
+    await waitUntil('some probes', () => probes >= 10);
+    const made = connectionsOf(replica) - before;
+    const seconds = (performance.now() - started) / 1000;
+    await store.close();
+    expect([...reasons]).toEqual(['READONLY']);
+    // One at the start, and redis-cli makes two.
+    expect(made).toBeLessThanOrEqual(2 + 2 + seconds);
+  } finally {
+    await replica.kill();
+  }
+});
+
+function connectionsOf(server: RedisServer): number {
+  return Number(/total_connections_received:(\d+)/u.exec(server.command('info', 'stats'))?.[1]);
+}
+
+test('docs/store.md names every command that svc sends', async () => {
+  redis.command('config', 'resetstat');
+  await machine(`${redis.url}/2`);
+  const page = readFileSync(new URL('../../docs/store.md', import.meta.url), 'utf8');
+  const named = /The user needs the commands ([^\n]*) and those/u.exec(page)?.[1]?.toLowerCase() ?? '';
+  const scripts = Object.values(STORE_SCRIPTS).map(({ lua }) => lua);
+  const called = scripts.join('\n').matchAll(/redis\.call\('(\w+)'/gu);
+  const inScripts = new Set(Array.from(called, ([, name = '']) => name.toLowerCase()));
+  const sent = redis.command('info', 'commandstats').matchAll(/cmdstat_([\w|]+):/gu);
+  const others = [...sent].map(([, name = '']) => name.replace('|', ' ')).filter((name) => !inScripts.has(name));
+  // `config` is that of this test.
+  const unnamed = others.filter((name) => !name.startsWith('config') && !named.includes(`\`${name}\``));
+  expect(others).toContain('client setname');
+  expect(unnamed).toEqual([]);
 });
 
 test('there is a test above for every script', () => {

@@ -63,9 +63,6 @@ type More = Partial<Omit<Http2Fault, 'name'>>;
 /** The limit for a connection also ends the wait for a place on one. */
 const UNCONNECTED: Limits = { connect: 1500 };
 
-/** Nothing but the time ends these. */
-const ENDLESS: Limits = { first_token: 700, request: 1000 };
-
 /** Frames of the stream. */
 function frames(...all: ReadonlyArray<(streamId: number) => Uint8Array>): Step {
   return (_request, wire) => wire.inject(...all.map((of) => of(wire.streamId)));
@@ -132,6 +129,11 @@ const freeze: Step = (_request, wire) => wire.freeze();
 
 const STATUS = [[':status', '200']] as const;
 const MORE = [['x-more', 'x'.repeat(1000)]] as const;
+
+/** RFC 7838, 4. */
+const ALTERNATIVE = frame(FRAME.alternative, 0, 0, Buffer.from('\0\u0009https://ah3=":1"'));
+
+const PADDING = Buffer.concat([Buffer.from([255]), Buffer.alloc(255)]);
 
 const MANY = Array.from({ length: 10_000 }, (_, index) => [`x-${index}`, 'x'] as const);
 
@@ -310,21 +312,21 @@ const FRAMES: readonly Http2Fault[] = [
     ),
     floods: true,
   },
+  ...(
+    [
+      ['sends interim responses without end', (id) => headersFrames(id, [[':status', '103']])],
+      ['enlarges the window without end', (id) => windowFrame(id, 1)],
+      ['sends priorities without end', (id) => frame(FRAME.priority, 0, id, Buffer.from([0, 0, 0, 0, 1]))],
+      ['sends alternative services without end', () => ALTERNATIVE],
+      ['sends frames of unknown types without end', (id) => frame(99, 0, id)],
+    ] as const satisfies ReadonlyArray<readonly [string, (streamId: number) => Uint8Array]>
+  ).map(([name, of]) => ({ ...unanswered(name, flood(of)), floods: true as const })),
   {
-    ...unanswered(
-      'enlarges the window without end',
-      flood((id) => windowFrame(id, 1)),
+    ...begun(
+      'sends frames of padding without end',
+      flood((id) => frame(FRAME.data, FLAG.padded, id, PADDING)),
     ),
     floods: true,
-    limits: ENDLESS,
-  },
-  {
-    ...unanswered(
-      'sends frames of unknown types without end',
-      flood((id) => frame(99, 0, id)),
-    ),
-    floods: true,
-    limits: ENDLESS,
   },
 ];
 

@@ -10,6 +10,7 @@ export const FRAME = {
   goaway: 7,
   windowUpdate: 8,
   continuation: 9,
+  alternative: 10,
 };
 
 /** Error codes of RFC 9113, 7. */
@@ -34,7 +35,7 @@ export const ERROR = {
 export const SETTING = { headerTableSize: 1, enablePush: 2, streams: 3, initialWindow: 4, frameSize: 5 };
 
 /** Flags of HEADERS; `endStream` is one of DATA, too. */
-export const FLAG = { endStream: 1, endHeaders: 4 };
+export const FLAG = { endStream: 1, endHeaders: 4, padded: 8 };
 
 /** A receiver takes frames of this size unless it asked for larger ones. */
 const MAX_FRAME_BYTES = 16_384;

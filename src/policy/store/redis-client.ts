@@ -21,9 +21,10 @@ export class RedisClient implements StoreClient {
   readonly #client: Redis | Cluster;
   readonly #commands: StoreCommands;
   #lastError: unknown;
+  #reconnectedAt = -Infinity;
 
   constructor(address: StoreAddress) {
-    this.#client = connect(address);
+    this.#client = connect(address, (error) => this.#reconnectsOn(error));
     for (const [name, { keys, lua }] of Object.entries(STORE_SCRIPTS)) {
       this.#client.defineCommand(commandName(name), { numberOfKeys: keys, lua });
     }
@@ -58,6 +59,16 @@ export class RedisClient implements StoreClient {
   close(): void {
     this.#client.disconnect();
   }
+
+  /** After a failover, the old master refuses writes, and the address can lead to the new one. A replica that stays one gets no more than the usual attempts. */
+  #reconnectsOn(error: Error): boolean {
+    if (!error.message.startsWith('READONLY')) return false;
+    this.#lastError = error;
+    const now = performance.now();
+    if (now - this.#reconnectedAt < LONGEST_RETRY_MS) return false;
+    this.#reconnectedAt = now;
+    return true;
+  }
 }
 
 const CLOSED = new Error('CLOSED');
@@ -68,9 +79,9 @@ function commandName<Operation extends string>(operation: Operation): CommandNam
 }
 
 /** The first contact: the server, the sentinels that know it, or nodes of the cluster. */
-function connect(address: StoreAddress): Redis | Cluster {
+function connect(address: StoreAddress, reconnectOnError: (error: Error) => boolean): Redis | Cluster {
   const { hosts, cluster, sentinel, sentinelPassword, database: db, tls } = address;
-  const options = connectionOptions(address);
+  const options = { ...connectionOptions(address), reconnectOnError };
   if (cluster) {
     const clusterOptions = { enableOfflineQueue: false, clusterRetryStrategy: retryDelay, redisOptions: options };
     return new Cluster([...hosts], clusterOptions);
@@ -95,8 +106,6 @@ function connectionOptions({ username, password, tls }: StoreAddress) {
     connectTimeout: SILENCE_MS,
     socketTimeout: SILENCE_MS,
     retryStrategy: retryDelay,
-    // After a failover, the old master refuses writes.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
     // An operation that is not sent at once, or not answered, has failed: nothing waits for a connection.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -26,7 +26,7 @@ export function roleOfLabel(label: string): Role | undefined {
 }
 
 const CORRECTION =
-  /\b(?:wait|oops|sorry|apologies|actually|correction|corrected|scratch that|strike that|on second thought|on reflection|disregard|ignore (?:that|the above)|i made (?:a|an) (?:mistake|error)|let me (?:fix|correct|redo|revise|re-?check|try (?:that |this )?again)|(?:that|this|it)(?:'s| is| was) (?:not (?:quite )?right|wrong|incorrect)|should (?:be|have been))\b|(?:^|[.!?\n]\s*)(?:no|hmm+)\b[,.:!]/iu;
+  /\b(?:wait|oops|sorry|apologies|actually|correction|corrected|scratch that|strike that|on second thought|on reflection|disregard|ignore (?:that|the above)|i made (?:a|an) (?:mistake|error)|let me (?:fix|correct|redo|revise|re-?check|try (?:that |this )?again)|(?:that|this|it)(?:'s| is| was) (?:not (?:quite )?right|wrong|incorrect)|should (?:be|have been))\b|(?:^|[.!?\n][^\S\n]*)(?:no|hmm+)\b[,.:!]/iu;
 
 /** True for words between two values that make the second one correct the first. */
 export function isCorrection(between: string): boolean {
@@ -37,7 +37,7 @@ export function isCorrection(between: string): boolean {
 
 /** A label before the answer, or the beginning of a sentence that states it. The answer follows on the line, or on the next one. */
 export const FINAL_LABEL =
-  /(?:^[\s>*_#-]*|[.!?;:,]\s+|\b(?:so|thus|hence|therefore|then|and|that)\s+)(?:(?:final|my|the|correct|overall)\s+){0,2}(?:answer|result|output|classification|category|verdict|conclusion)[*_"'`]{0,4}\s*(?:\bis\b\s*:?|[:=])/gimu;
+  /(?:^[ \t\u00a0>*_#-]*|[.!?;:,]\s+|\b(?:so|thus|hence|therefore|then|and|that)\s+)(?:(?:final|my|the|correct|overall)\s+){0,2}(?:answer|result|output|classification|category|verdict|conclusion)[*_"'`]{0,4}\s*(?:\bis\b\s*:?|[:=])/gimu;
 
 /** The name of a tag around an answer. */
 export const ANSWER_TAG = '(?:final_?)?(?:answer|result|output|response)';

@@ -225,7 +225,7 @@ const TRUNCATED: Losses = { dropped: 0, defaulted: 0, truncated: 1 };
 
 /** The text without a number or word at its very end, which can be unfinished. */
 function withoutLastWord(text: string): string {
-  return text.replace(/[\p{L}\p{N}.,_+-]+$/u, '');
+  return text.replace(/(?<![\p{L}\p{N}.,_+-])[\p{L}\p{N}.,_+-]+$/u, '');
 }
 
 function coerceOnFastPath(text: string, type: ReplyType, given?: FastPath): CoercionOutcome | undefined {

@@ -34,6 +34,8 @@ export class GrowingReply implements ReplyStream {
   readonly #string = new ReplyNode('string');
   /** The reply as the string of a union, until another member begins. */
   #prose: TextPartials | undefined;
+  /** The length of the last partial that was examined for content. */
+  #examined = 0;
   /** A partial has shown such a string. */
   #isProse = false;
   #last: string | undefined = undefined;
@@ -148,6 +150,8 @@ export class GrowingReply implements ReplyStream {
   #isOtherMember(json: string): boolean {
     if (json.startsWith('"')) return false;
     if ((this.#tolerant ?? this.#fastPath)?.isComplete === true) return true;
+    if (json.length > SHORT_PARTIAL && json.length < PARTIAL_GROWTH * this.#examined) return false;
+    this.#examined = json.length;
     spend(json.length / PARSED_PER_STEP);
     return isContent(JSON.parse(json));
   }
@@ -180,6 +184,13 @@ export class GrowingReply implements ReplyStream {
     return tolerant.read(next, this.#last);
   }
 }
+
+/**
+ * A partial of more characters is examined for content only when it has grown by this factor: to examine each would take time in
+ * proportion to the square of the reply.
+ */
+const SHORT_PARTIAL = 1000;
+const PARTIAL_GROWTH = 1.25;
 
 /** False for null and for an object or list that contains only nulls and empty values. */
 function isContent(value: unknown): boolean {

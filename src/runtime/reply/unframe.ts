@@ -225,7 +225,7 @@ function openPrefilled(reply: string): string | undefined {
   if ((key === null && !FIRST_ITEM.test(text)) || (fence === '' && OWN_FENCE.test(text))) return undefined;
   if (key === null) return closesMore(text) ? `${fence}[${text.trimStart()}` : undefined;
   // Lines after a quoted key of which none ends in a comma or a bracket are YAML.
-  if (/\n\s*["'\p{L}_$-]/u.test(text) && !/[,}\]][^\S\n]*(?:\n|`|$)/u.test(text)) return undefined;
+  if (/\n[^\S\n]*["'\p{L}_$-]/u.test(text) && !/[,}\]][^\S\n]*(?:\n|`|$)/u.test(text)) return undefined;
   return `${fence}${key[1] === '"' ? '{' : '{"'}${text.trimStart()}`;
 }
 
@@ -237,7 +237,7 @@ function closesMore(text: string): boolean {
 
 // --- a tuple ---------------------------------------------------------------------------------------------------------
 
-const TUPLE = /(^\s*|```\w*\n\s*)\(\s*(["'\d-][^()]*,[^()]*)\)(?=\s*(?:```|$))/u;
+const TUPLE = /(^\s*|```\w*\n\s*)\(\s*(["'\d-][^(),]*,[^()]*)\)(?=\s*(?:```|$))/u;
 
 /** A tuple of scalars as Python writes it, alone in the reply or in a fence. */
 function listOfTuple(text: string): string | undefined {

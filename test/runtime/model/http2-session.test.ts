@@ -9,7 +9,19 @@ import { reply } from '../../support/fake-provider.ts';
 import { sleep, type Behaviour } from '../../support/fake-wire.ts';
 import type { Http2Wire } from '../../support/http2-connection.ts';
 import { close, silence } from '../../support/fault-steps.ts';
-import { ERROR, goawayFrame, pushFrame, resetFrame, settingsFrame } from '../../support/http2-frames.ts';
+import {
+  dataFrame,
+  ERROR,
+  FLAG,
+  FRAME,
+  frame,
+  goawayFrame,
+  headersFrames,
+  pushFrame,
+  resetFrame,
+  settingsFrame,
+  windowFrame,
+} from '../../support/http2-frames.ts';
 import { waitUntil } from '../../support/load.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
 import { startRequest, type RunningRequest, type Sending } from '../../support/running-request.ts';
@@ -142,6 +154,39 @@ test('an answer that ends before the server has read the request is complete, an
   expect(sessions.size).toBe(1);
   await pools.close();
   server.close();
+});
+
+test('small frames, padding, updates of windows, and data that no one reads are no flood', async () => {
+  const provider = await start();
+  const padded = Buffer.concat([Buffer.from([100]), Buffer.alloc(140, 'x')]);
+  const smallFrames = (id: number): readonly Uint8Array[] => [
+    frame(FRAME.data, FLAG.padded, id, padded),
+    dataFrame(id, 'x'),
+  ];
+  provider.answer(async (request, wire) => {
+    if (request.path === '/left') {
+      wire.head(200, {});
+      wire.body(Buffer.alloc(200_000));
+      await silence(request, wire);
+      return;
+    }
+    // As many updates as a server sends that takes 30 MB in frames of a kilobyte.
+    const updates = Buffer.concat(Array.from({ length: 30_000 }, () => windowFrame(0, 1)));
+    await wire.inject(headersFrames(wire.streamId, [[':status', '200']]), updates);
+    const many = Buffer.concat(Array.from({ length: 100 }, () => smallFrames(wire.streamId)).flat());
+    for (let sent = 0; sent < 50 && !wire.gone; sent += 1) {
+      await wire.inject(many);
+      await sleep(100);
+    }
+    await wire.inject(dataFrame(wire.streamId, '', FLAG.endStream));
+  });
+  const left = Array.from({ length: 10 }, () => send(provider, { path: '/left' }));
+  const paused = Array.from({ length: 10 }, () => send(provider, { path: '/left', pauses: true }));
+  const whole = send(provider);
+  await waitUntil('the other streams', () => provider.requests.length === 21);
+  for (const request of left) request.cancel();
+  expect(await whole.done).toBe('end');
+  for (const request of paused) request.cancel();
 });
 
 test('callers that leave reset their streams, and no others', async () => {

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { countSteps, stepGrowth, type Growth } from '../../support/count-steps.ts';
 import type { ReplyParser } from '../../../src/runtime/reply/reply-parser.ts';
 import { everyOther } from '../../support/assert-property.ts';
-import { HOSTILE_DEFINITIONS, HOSTILE_TYPES, LONG_TEXTS, OBJECTS, PATTERNS } from './hostile-patterns.ts';
+import {
+  HOSTILE_DEFINITIONS,
+  HOSTILE_TYPES,
+  LONG_TEXTS,
+  OBJECTS,
+  PAIRS,
+  PAIR_TYPES,
+  PATTERNS,
+  SPOILED,
+  spoiledText,
+} from './hostile-patterns.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 
 /** The length of a reply whose steps are compared with those of a reply twice as long. */
@@ -43,6 +53,43 @@ test.each(HOSTILE_TYPES)('reading one long string as %s takes steps in proportio
     });
     expect(whole, pattern).toEqual(LINEAR);
   }
+});
+
+/** Of the pairs of marks, one in so many is tried with each type; `npm run growth` tries all with all. */
+const EVERY = 24;
+
+test.each(PAIR_TYPES)('reading two marks in turn, or one after the other, as %s takes steps in proportion', (type) => {
+  const parser = parserOf(type, HOSTILE_DEFINITIONS);
+  const tried = PAIRS.filter((_, index) => index % EVERY === PAIR_TYPES.indexOf(type));
+  expect(tried.length).toBeGreaterThan(80);
+  for (const { name, repeat } of tried) {
+    const growth = stepGrowth(BRACKETS_SIZE, (size) => {
+      const reply = repeat(size);
+      return () => parser.parse(reply);
+    });
+    expect(growth, name).toEqual(LINEAR);
+  }
+});
+
+/** CPU microseconds that a run takes at least, as far as the clock of the process can tell. */
+const LEAST_CPU = 5000;
+
+/** CPU microseconds of the fastest of three runs: nothing counts the steps of a regular expression. */
+function cpuOf(run: () => unknown): number {
+  const times = Array.from({ length: 3 }, () => {
+    const before = process.cpuUsage();
+    run();
+    return process.cpuUsage(before).user;
+  });
+  return Math.max(LEAST_CPU, Math.min(...times));
+}
+
+test.each(SPOILED)('no regular expression tries again at each $part between $start and $end', (spoiled) => {
+  const parser = parserOf(spoiled.type, HOSTILE_DEFINITIONS);
+  const [short, long] = [spoiledText(spoiled, 25_000), spoiledText(spoiled, 100_000)];
+  parser.parse(short, true);
+  // Four times the text takes 16 times as long if the time is quadratic.
+  expect(cpuOf(() => parser.parse(long, true)) / cpuOf(() => parser.parse(short, true))).toBeLessThan(9);
 });
 
 test.each(['`', '**', '_'])('a list item of %s alone takes steps in proportion to its length', (mark) => {

@@ -156,16 +156,23 @@ export class Http2Request implements SentRequest {
   interim(): void {
     if (this.#answer === 'none') this.#answer = 'interim';
     this.#session?.pulse.hear();
+    this.#session?.countCallback();
   }
 
   response(headers: IncomingHttpHeaders): void {
     this.#session?.pulse.hear();
+    this.#session?.allowHeaders();
     this.#answer = 'final';
     const stream = this.#stream;
     if (stream === undefined || this.#state === 'closed') return;
     if (this.#state === 'open') this.listener.onHeaders(Number(headers[':status']), headers);
     stream.on('data', onData).on('end', onEnd);
     if (this.#isPaused) stream.pause();
+  }
+
+  /** Bytes of the response arrived, which wait while the request is paused. */
+  arrived(chunk: Uint8Array): void {
+    this.#session?.allowData(chunk);
   }
 
   data(chunk: Buffer): void {
@@ -260,6 +267,7 @@ export class Http2Request implements SentRequest {
   /** The server sees RST_STREAM. The place is free at once. */
   #reset(): void {
     const session = this.#session;
+    session?.allowRest();
     this.#stream?.close(CANCEL);
     this.#leave();
     if (session === undefined) return;
@@ -283,6 +291,7 @@ function prepared(stream: ClientHttp2Stream, request: Http2Request): RequestStre
 
 /** Node also ends the bytes of a stream that was only closed, such as by RST_STREAM with NO_ERROR. */
 function pushed(this: RequestStream, chunk: unknown, encoding?: BufferEncoding): boolean {
+  if (chunk instanceof Uint8Array) this[REQUEST].arrived(chunk);
   if (chunk === null && !this.closed) this[IS_WHOLE] = true;
   return Readable.prototype.push.call(this, chunk, encoding);
 }

@@ -41,8 +41,20 @@ const SESSION_MEMORY_MB = 256;
 /** Checks after which a session without requests is closed: a minute. Until then, pings show that the server is there. */
 const IDLE_CHECKS = 12;
 
-/** Pings and settings that a server can send between two checks. Each costs an answer. */
-const MAX_CONTROL_FRAMES = 1000;
+/**
+ * Bytes without progress that a server can send between two checks: pings, settings, interim responses, window updates, padding, and
+ * frames that no one asked for. Node reports few of these frames, but counts the bytes of all.
+ */
+const ALLOWANCE_BYTES = 512 * 1024;
+
+/** A frame that costs a callback or an answer counts as this many: a check allows 1,000. */
+const CALLBACK_BYTES = 512;
+
+/** The most that headers of frames, and their padding, can add to the data that one event reports. */
+const FRAMING_BYTES = 1024;
+
+/** The time between two counts of the bytes. Until then, a flood takes turns with everything else in the event loop. */
+const COUNT_MS = 250;
 
 /** The time that the last frames of a session have to leave. */
 const FAREWELL_MS = 1000;
@@ -78,7 +90,10 @@ export class Http2Session {
   #state: 'open' | 'retired' | 'ended' = 'open';
   /** The last request that the server took, if it stated that. */
   #lastTaken = Infinity;
-  #controlFrames = 0;
+  /** The bytes without progress that the server can still send. */
+  #allowance = ALLOWANCE_BYTES;
+  #counted = 0;
+  readonly #counter: NodeJS.Timeout;
   #idleChecks = 0;
 
   /** `socket` is connected, and both sides agreed on HTTP/2. */
@@ -102,7 +117,9 @@ export class Http2Session {
         this.#isAcknowledged = true;
         if (this.#state === 'open') this.#owner.placesChanged(this);
       })
-      .on('ping', () => this.#countControlFrame())
+      .on('ping', () => this.countCallback())
+      .on('altsvc', () => this.countCallback())
+      .on('origin', () => this.countCallback())
       .on('goaway', (code: number, lastTaken: number) => {
         if (lastTaken < UNDECIDED) this.#lastTaken = lastTaken;
         this.isAnnounced = true;
@@ -119,6 +136,8 @@ export class Http2Session {
         this.#end();
       });
     this.#session.unref();
+    this.#counted = socket.bytesRead;
+    this.#counter = setInterval(() => this.#countBytes(), COUNT_MS).unref();
     this.pulse = new Http2Pulse(this);
   }
 
@@ -198,6 +217,7 @@ export class Http2Session {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.pulse.stop();
+    clearInterval(this.#counter);
     this.#owner.ended(this);
     setTimeout(() => this.#socket.destroy(), FAREWELL_MS).unref();
   }
@@ -205,13 +225,40 @@ export class Http2Session {
   #setLimit(limit: number): void {
     this.#hasSettings = true;
     this.limit = Math.min(limit, MAX_STREAMS);
-    this.#countControlFrame();
+    this.countCallback();
     if (this.#state === 'open') this.#owner.placesChanged(this);
   }
 
-  #countControlFrame(): void {
-    this.#controlFrames += 1;
-    if (this.#controlFrames === MAX_CONTROL_FRAMES) this.destroy(new Error('sent too many pings or settings'));
+  /** A response began: its headers and trailers are progress. */
+  allowHeaders(): void {
+    this.#allowance += 2 * MAX_HEADER_BYTES;
+  }
+
+  /** Data arrived for a request. */
+  allowData({ length }: Uint8Array): void {
+    this.#allowance += length + Math.min(FRAMING_BYTES, 10 * length);
+  }
+
+  /** svc reset a stream: data of it can be on its way, which Node does not report. */
+  allowRest(): void {
+    this.#allowance += STREAM_WINDOW_BYTES;
+  }
+
+  /** A frame without progress arrived that costs a callback. */
+  countCallback(): void {
+    this.#spend(CALLBACK_BYTES);
+  }
+
+  #countBytes(): void {
+    const { bytesRead } = this.#socket;
+    this.#spend(bytesRead - this.#counted);
+    this.#counted = bytesRead;
+  }
+
+  #spend(bytes: number): void {
+    this.#allowance -= bytes;
+    if (this.#allowance < 0 && this.#state !== 'ended')
+      this.destroy(new Error('sent too many frames without progress'));
   }
 
   /** Sends a ping, and calls back with true when its answer arrives, or with false if it cannot be sent. */
@@ -227,7 +274,7 @@ export class Http2Session {
 
   /** Called every 5 s. */
   checked(): void {
-    this.#controlFrames = 0;
+    this.#allowance = Math.min(Math.max(this.#allowance, ALLOWANCE_BYTES), ALLOWANCE_BYTES + SESSION_WINDOW_BYTES);
     if (this.inFlight > 0) return;
     this.#idleChecks += 1;
     if (this.#idleChecks === IDLE_CHECKS) this.retire();

@@ -64,17 +64,17 @@ function readingsOfTree(value: ReplyNode): readonly ReplyNode[] {
 
 // --- lines -----------------------------------------------------------------------------------------------------------
 
-const HEADING = /^(#{1,6})\s+(.*)$/u;
+const HEADING = /^(#{1,6})\s+([^]*)/u;
 const MARKER = /^(?:[-*+•–]|\(?\d{1,4}[.)])(?:\s+(?:\[[ xX]\]\s+)?|$)/u;
 const RULE = /^(?:-{3,}|={3,}|\*{3,}|\.{3}|```\w*)$/u;
 /** A key of a few words before a colon or an equals sign; quotes and emphasis can surround it, and end after the colon. */
 const KEY =
-  /^(?:\*\*|__|`|"|')?(\$?[\p{L}_][\p{L}\p{N}_ ./()&-]{0,60}?)(?:\*\*|__|`|"|')?\s*(?::(?!\/\/|:)(?:\*\*|__)?(?:\s+|$)|=\s)\s*(.*)$/u;
+  /^(?:\*\*|__|`|"|')?(\$?[\p{L}_][\p{L}\p{N}_ ./()&-]{0,60}?)(?:\*\*|__|`|"|')?\s*(?::(?!\/\/|:)(?:\*\*|__)?(?:\s|$)|=\s)([^]*)/u;
 /** A line of bold words is a heading below all others. */
 const BOLD_LINE = /^\*\*([^*\n:]{1,60})\*\*$/u;
 const BOLD_LEVEL = 7;
 /** A comment of YAML. A hash after one space can be text. */
-const COMMENT = /\s{2,}#\s.*$/u;
+const COMMENT = /(?<!\s)\s{2,}#\s[^]*/u;
 
 function linesOf(text: string): readonly Line[] {
   const lines: Line[] = [];
@@ -103,7 +103,7 @@ function lineOf(row: string, body: string, gap: boolean): Line {
   const whole = (heading ?? body.slice(marker.length)).replace(COMMENT, '');
   const [, key, value = ''] = KEY.exec(whole) ?? [];
   const depth = columnOf(row);
-  const text = key === undefined ? whole : value.replace(/^#\s.*$/u, '').trim();
+  const text = key === undefined ? whole : value.trim().replace(/^#\s[^]*/u, '');
   return { depth, inner: depth + marker.length, marked: marker !== '', key: key?.trim(), text, whole, row, gap };
 }
 
@@ -265,5 +265,5 @@ function listBelow({ items, keys }: ReplyNode): ReplyNode | undefined {
 }
 
 function numberOf(heading = ''): number {
-  return Number(/\d+(?=\W*$)/u.exec(heading)?.[0]);
+  return Number(/(?<!\d)\d+(?=\W*$)/u.exec(heading)?.[0]);
 }

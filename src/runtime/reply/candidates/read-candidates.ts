@@ -78,7 +78,7 @@ export function readLines(text: string, type: ReplyType, from: number): readonly
 
 /** A line of JSON that spans several lines: an open bracket, or a quoted key whose value ends in a comma. */
 const JSON_LINE =
-  /^[ \t]*(?:(?:"[^"\n]{1,100}"[ \t]*:[ \t]*)?[[{][ \t]*|(?:"[^"\n]{1,100}"|'[^'\n]{1,100}')[ \t]*:[^\n]*,[ \t]*)$/mu;
+  /^[ \t]*(?:(?:"[^"\n]{1,100}"[ \t]*:[ \t]*)?[[{][ \t]*|(?:"[^"\n]{1,100}"|'[^'\n]{1,100}')[ \t]*:.*,[ \t]*)$/mu;
 
 const WHOLE = { place: 'alone', role: undefined, notations: [] } as const;
 
@@ -239,7 +239,7 @@ export interface PlacedValue {
 /** The marks of quotes, lists, emphasis, headings and tags before and after a value that is alone on its lines. */
 const MARKS_BEFORE = /^(?:[\s>*_#`|"'(•–,;-]|\d+[.)]\s|<\/?[\w|]+>|json\b)*$/iu;
 const MARKS_AFTER = /^(?:[\s`*_.,;!)"'>|\]}]|<\/?[\w|]+>)*$/u;
-const ENDS_LABEL = /[:=：]\W*$/u;
+const ENDS_LABEL = /[:=：][^\w:=：]*$/u;
 /** The text before a value that is read for a label, and the text of a line around it. */
 const MAX_LEAD = 1000;
 
@@ -293,7 +293,7 @@ function lineAbove(text: string, { from, fence, after }: PlacedValue): string | 
     .split('\n')
     .findLast((each) => HAS_WORD.test(each));
   if (line === undefined) return undefined;
-  const isShort = !/[.!?]\W*$/u.test(line) && line.trim().split(/\s+/u).length <= MAX_LABEL_WORDS;
+  const isShort = !/[.!?][^\w.!?]*$/u.test(line) && line.trim().split(/\s+/u).length <= MAX_LABEL_WORDS;
   return ENDS_LABEL.test(line) || /^\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$|<\w+>\s*$)/u.test(line) || isShort
     ? line
     : undefined;

@@ -3,6 +3,8 @@ import { listOf, objectOf, valueOf } from './nodes.ts';
 
 /** A reply with more tables is not one value. */
 const MAX_TABLES = 30;
+/** Every row repeats the header as its keys, so that longer ones would take time in proportion to their length times the rows. */
+const MAX_KEY = 100;
 
 /** Returns the readings of the Markdown tables in a text: rows as objects, two columns as keys and values, one column as a list. */
 export function tableValues(text: string): readonly ReplyNode[] {
@@ -14,7 +16,8 @@ export function tableValues(text: string): readonly ReplyNode[] {
     if (!isRow(lines[at]) || !isRule(lines[at + 1])) continue;
     const end = lines.findIndex((line, index) => index > at && !isRow(line));
     const rows = lines.slice(at + 2, end < 0 ? undefined : end);
-    values.push(...readingsOf(cellsOf(lines[at] ?? ''), rows.map(cellsOf)));
+    const header = cellsOf(lines[at] ?? '');
+    if (header.every((cell) => cell.length <= MAX_KEY)) values.push(...readingsOf(header, rows.map(cellsOf)));
     at += rows.length + 1;
     tables += 1;
   }

@@ -6,7 +6,7 @@ import { AttributePlan, type RunnableConstraint } from './attribute-plan.ts';
 import { ClassPlan } from './class-plan.ts';
 import { type FieldPlan } from './class-fields.ts';
 import { coercionError } from './coercion-error.ts';
-import { LabelMatcher, LabelPlan, type Label } from './labels.ts';
+import { LabelMatcher, LabelPlan, LabelSet, type Label } from './labels.ts';
 import { ListPlan } from './list-plan.ts';
 import { MapPlan } from './map-plan.ts';
 import { FloatPlan, IntPlan } from './numbers.ts';
@@ -28,6 +28,8 @@ class PlanCompiler {
   readonly #known = new Map<string, Plan>();
   /** The plans of list elements and map values, which are compiled after the plan that refers to them. */
   readonly #members: (() => Plan)[] = [];
+  /** The labels of each enum as values, and as the keys of maps. */
+  readonly #labels = { values: new Map<string, LabelSet>(), keys: new Map<string, LabelSet>() };
 
   constructor(definitions: DefinitionIndex, compileCondition: CompileCondition) {
     this.#definitions = definitions;
@@ -98,16 +100,32 @@ class PlanCompiler {
 
   /** Returns the keys of a map; undefined if any string can be a key. */
   #keys(type: Type): LabelMatcher | undefined {
-    return type.kind === 'string' ? undefined : new LabelMatcher(this.#keyLabels(type));
+    return type.kind === 'string' ? undefined : new LabelMatcher(this.#keySets(type));
   }
 
   /** Returns the labels of all keys. The real name of an enum value is a key, even if the value has an alias. */
-  #keyLabels(type: Type): readonly Label[] {
-    if (type.kind === 'union') return type.members.flatMap((member) => this.#keyLabels(member));
-    if (type.kind === 'literal') return [{ text: String(type.value), json: JSON.stringify(type.value) }];
+  #keySets(type: Type): readonly LabelSet[] {
+    if (type.kind === 'union') return type.members.flatMap((member) => this.#keySets(member));
+    if (type.kind === 'literal')
+      return [new LabelSet([{ text: String(type.value), json: JSON.stringify(type.value) }])];
     if (type.kind !== 'enum') return [];
-    const values = this.#enumType(type.name).values.filter((value) => !value.skip);
-    return [...values.flatMap(enumLabels), ...values.map(({ name }) => ({ text: name, json: JSON.stringify(name) }))];
+    const { name } = type;
+    return [
+      sharedSet(this.#labels.keys, name, () => {
+        const values = this.#valuesOf(name);
+        const names = values.map((value) => ({ text: value.name, json: JSON.stringify(value.name) }));
+        return [...values.flatMap(enumLabels), ...names];
+      }),
+    ];
+  }
+
+  /** Returns the labels of an enum, of which all plans share one set: a class of 250 fields can name an enum of 250 values in each. */
+  #enumSet(name: string): LabelSet {
+    return sharedSet(this.#labels.values, name, () => this.#valuesOf(name).flatMap(enumLabels));
+  }
+
+  #valuesOf(name: string): EnumType['values'] {
+    return this.#enumType(name).values.filter((value) => !value.skip);
   }
 
   #union(types: readonly Type[], alias: string | undefined): Plan {
@@ -126,9 +144,9 @@ class PlanCompiler {
     if (type.constraints !== undefined || type.stream !== undefined) return undefined;
     if (type.kind === 'literal') return typeof type.value === 'string' ? literalChoice(type.value) : undefined;
     if (type.kind !== 'enum') return undefined;
-    const { constraints, values } = this.#enumType(type.name);
+    const { constraints } = this.#enumType(type.name);
     if (constraints !== undefined && constraints.length > 0) return undefined;
-    return { name: type.name, labels: values.filter((value) => !value.skip).flatMap(enumLabels) };
+    return { name: type.name, labels: this.#enumSet(type.name) };
   }
 
   // --- attributes ----------------------------------------------------------------------------------------------------
@@ -183,10 +201,7 @@ class PlanCompiler {
   }
 
   #enum(name: string): Plan {
-    return shared(this.#named, name, () => {
-      const { values } = this.#enumType(name);
-      return new LabelPlan(name, values.filter((value) => !value.skip).flatMap(enumLabels));
-    });
+    return shared(this.#named, name, () => new LabelPlan(name, [this.#enumSet(name)]));
   }
 
   #enumType(name: string): EnumType {
@@ -250,23 +265,28 @@ function literalPlan(value: string | number | boolean): Plan {
   return choicePlan([literalChoice(value)]);
 }
 
-/** One of several values, each with its labels. */
+function sharedSet(sets: Map<string, LabelSet>, name: string, labels: () => readonly Label[]): LabelSet {
+  const set = sets.get(name) ?? new LabelSet(labels());
+  sets.set(name, set);
+  return set;
+}
+
+/** An enum or a literal, with its labels. */
 interface Choice {
   /** The values in words. */
   readonly name: string;
-  readonly labels: readonly Label[];
+  readonly labels: LabelSet | Label;
 }
 
 function literalChoice(value: string): Choice {
   const json = JSON.stringify(value);
-  return { name: json, labels: [{ text: value, json }] };
+  return { name: json, labels: { text: value, json } };
 }
 
 /** One plan for all enums and string literals of a union, since a label can contain another: "Not guilty" is not `"guilty"`. */
 function choicePlan(choices: readonly Choice[]): Plan {
   const name = choices.map((choice) => choice.name).join(' or ');
-  return new LabelPlan(
-    name,
-    choices.flatMap(({ labels }) => labels),
-  );
+  const literals = choices.flatMap(({ labels }) => (labels instanceof LabelSet ? [] : labels));
+  const enums = new Set(choices.flatMap(({ labels }) => (labels instanceof LabelSet ? labels : [])));
+  return new LabelPlan(name, [...enums, ...(literals.length > 0 ? [new LabelSet(literals)] : [])]);
 }

@@ -35,21 +35,17 @@ const FOLDS: readonly (readonly [fold: (text: string) => string, flag: string])[
 /** A string that is longer than the longest label by more than this is not a label with marks around it. */
 const MAX_LONGER = 100;
 
-/**
- * Finds the label that a string means: first as the whole string, from the strictest to the loosest fold, then as words
- * inside the string. A spelling that several values have in common belongs to none of them. Tables that depend only on
- * the labels are created on first use.
- */
-export class LabelMatcher {
+/** The labels of an enum, or of the literals of a union, with their tables. All plans with the enum share one, and build a table on first use. */
+export class LabelSet {
+  readonly labels: readonly Label[];
   readonly longest: number;
-  readonly #labels: readonly Label[];
   readonly #exact = new Map<string, string>();
   /** The values by the folded spellings of their labels, for each of FOLDS. */
   readonly #folded: (ReadonlyMap<string, readonly string[]> | undefined)[] = [];
   #words: LabelWords | undefined = undefined;
 
   constructor(labels: readonly Label[]) {
-    this.#labels = labels;
+    this.labels = labels;
     this.longest = labels.reduce((longest, { text }) => Math.max(longest, text.length), 0);
     for (const { text, json } of labels) if (!this.#exact.has(text)) this.#exact.set(text, json);
   }
@@ -59,9 +55,55 @@ export class LabelMatcher {
     return this.#exact.get(text);
   }
 
+  /** Returns the values with a label that one of FOLDS folds to this string. */
+  folded(index: number, fold: (text: string) => string, folded: string): readonly string[] | undefined {
+    return (this.#folded[index] ??= valuesByFold(this.labels, fold)).get(folded);
+  }
+
+  get words(): LabelWords {
+    return (this.#words ??= new LabelWords(this.labels));
+  }
+}
+
+function valuesByFold(
+  labels: readonly Label[],
+  fold: (text: string) => string,
+): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, Set<string>>();
+  for (const { text, json } of labels) {
+    const folded = fold(text);
+    const others = values.get(folded);
+    if (others !== undefined) others.add(json);
+    else if (folded !== '') values.set(folded, new Set([json]));
+  }
+  return new Map(Array.from(values, ([folded, all]) => [folded, [...all]]));
+}
+
+/**
+ * Finds the label that a string means: first as the whole string, from the strictest to the loosest fold, then as words
+ * inside the string. A spelling that several values have in common belongs to none of them.
+ */
+export class LabelMatcher {
+  readonly longest: number;
+  readonly #sets: readonly LabelSet[];
+
+  constructor(sets: readonly LabelSet[]) {
+    this.#sets = sets;
+    this.longest = Math.max(0, ...sets.map(({ longest }) => longest));
+  }
+
+  /** Returns the value whose label is exactly this string. */
+  exact(text: string): string | undefined {
+    for (const set of this.#sets) {
+      const json = set.exact(text);
+      if (json !== undefined) return json;
+    }
+    return undefined;
+  }
+
   /** True if a label begins with the text. */
   mayBecome(text: string): boolean {
-    return this.#labels.some((label) => label.text.startsWith(text));
+    return this.#sets.some(({ labels }) => labels.some((label) => label.text.startsWith(text)));
   }
 
   match(raw: string, reading: Reading): LabelMatch {
@@ -77,32 +119,24 @@ export class LabelMatcher {
     if (json !== undefined) return { kind: 'match', json, weight: 0, flags: [] };
     if (text.length > MAX_LONGER + 2 * this.longest) return NONE;
     for (const [index, [fold, flag]] of FOLDS.entries()) {
-      const [first, ...others] = this.#foldedLabels(index, fold).get(fold(text)) ?? [];
-      if (first === undefined) continue;
-      return others.length > 0
-        ? { kind: 'ambiguous', labels: [first, ...others] }
+      const folded = fold(text);
+      let found: readonly string[] | undefined;
+      for (const set of this.#sets) {
+        const values = set.folded(index, fold, folded);
+        if (values !== undefined) found = found === undefined ? values : [...new Set([...found, ...values])];
+      }
+      if (found === undefined) continue;
+      const [first = ''] = found;
+      return found.length > 1
+        ? { kind: 'ambiguous', labels: found }
         : { kind: 'match', json: first, weight: GUESS.spelling, flags: [flag] };
     }
     return NONE;
   }
 
-  #foldedLabels(index: number, fold: (text: string) => string): ReadonlyMap<string, readonly string[]> {
-    const known = this.#folded[index];
-    if (known !== undefined) return known;
-    const values = new Map<string, readonly string[]>();
-    for (const { text, json } of this.#labels) {
-      const folded = fold(text);
-      const others = values.get(folded) ?? [];
-      if (folded !== '' && !others.includes(json)) values.set(folded, [...others, json]);
-    }
-    this.#folded[index] = values;
-    return values;
-  }
-
   /** Finds labels inside the text, as whole words. */
   #insideOf(text: string, reading: Reading): LabelMatch {
-    const words = (this.#words ??= new LabelWords(this.#labels));
-    const answer = answerInText(foldAccents(text), (part) => words.find(part, reading));
+    const answer = answerInText(foldAccents(text), (part) => findLabels(part, this.#sets, reading));
     if (answer.kind === 'none') return NONE;
     if (answer.kind === 'several') return { kind: 'ambiguous', labels: answer.values };
     const flags = answer.cued ? ['substring-match', ANSWER_CUE] : ['substring-match'];
@@ -121,7 +155,7 @@ const WORD = new RegExp(
 );
 /** The marks that can be between two words of a label, and those that belong to the end of one: `C#`, `A-`. */
 const GAP = /^[\s_\-./\\'’]{0,3}$/u;
-const TAIL = /[+#*-]+$/u;
+const TAIL = /(?<![+#*-])[+#*-]+$/u;
 /** The boundaries of a label. In `-5` and `1.5`, the digit is a part of another number. */
 const BEGINS = new RegExp(
   String.raw`(?=${UNSPACED})|(?<![\p{L}\p{N}_]|[\p{L}\p{N}]-)(?!\p{N}(?<=(?:[-−]|\p{N}[.,])\p{N}))`,
@@ -134,56 +168,105 @@ function holdsAt(boundary: RegExp, text: string, at: number): boolean {
   return boundary.test(text);
 }
 
-/** The labels as whole words in a text. */
+interface WordLabel {
+  readonly text: string;
+  readonly json: string;
+  /** The marks at its end. */
+  readonly tail: string;
+}
+
+/** A trie of the words of labels. Its nodes are numbers, and the root is 0: an object for each would take ten times the memory. */
 class LabelWords {
-  /** The labels by their words, with a space after each; each beginning of these words has an entry as well. */
-  readonly #byWords = new Map<string, Label[]>();
+  /** The nodes by the node before them and the word between the two: `0 not`. */
+  readonly #next = new Map<string, number>();
+  /** The labels that end at a node. */
+  readonly #labels = new Map<number, WordLabel[]>();
 
   constructor(labels: readonly Label[]) {
-    for (const label of labels) {
-      const text = foldAccents(label.text.trim());
-      if (/^[-+]/u.test(text)) continue; // `-1` and `+` are found only as a whole.
-      let words = '';
-      for (const [word] of text.matchAll(WORD)) {
-        words += `${foldCase(word)} `;
-        if (!this.#byWords.has(words)) this.#byWords.set(words, []);
-      }
-      this.#byWords.get(words)?.push(label);
+    for (const { text, json } of labels) {
+      const label = text.trim();
+      const folded = foldAccents(label);
+      if (/^[-+]/u.test(folded)) continue; // `-1` and `+` are found only as a whole.
+      let node = 0;
+      for (const [word] of folded.matchAll(WORD)) node = this.#add(node, foldCase(word));
+      if (node === 0) continue;
+      const ending = this.#labels.get(node) ?? [];
+      ending.push({ text: label, json, tail: TAIL.exec(label)?.[0] ?? '' });
+      this.#labels.set(node, ending);
     }
   }
 
-  /** The longest label at a place counts: `Not guilty` is not `guilty`. */
-  find(text: string, reading: Reading): readonly Hit[] {
-    reading.spend(text.length);
-    const words = [...text.matchAll(WORD)];
-    const hits: Hit[] = [];
-    for (let at = 0; at < words.length;) {
-      const found = this.#longestAt(text, words, at, reading);
-      hits.push(...found.hits);
-      at = found.next;
-    }
-    return hits;
+  #add(node: number, word: string): number {
+    const key = `${node} ${word}`;
+    const next = this.#next.get(key) ?? this.#next.size + 1;
+    this.#next.set(key, next);
+    return next;
   }
 
-  #longestAt(text: string, words: readonly RegExpExecArray[], start: number, reading: Reading): LabelsAt {
-    let found: LabelsAt = { hits: [], next: start + 1 };
-    const from = words[start]?.index ?? 0;
-    if (!holdsAt(BEGINS, text, from)) return found;
-    let to = from;
-    let joined = '';
-    for (let at = start; at < words.length; at += 1) {
-      const [word = ''] = words[at] ?? [];
-      const index = words[at]?.index ?? 0;
-      joined += `${foldCase(word)} `;
-      const labels = this.#byWords.get(joined);
-      if (labels === undefined || (at > start && !GAP.test(text.slice(to, index)))) break;
-      reading.spend(1);
-      to = index + word.length;
-      const hits = labels.flatMap((label) => hitOf(text, from, to, label));
-      if (hits.length > 0) found = { hits, next: at + 1 };
-    }
-    return found;
+  /** Returns the node after a node and a word; undefined if no label has the word there. */
+  after(node: number, word: string): number | undefined {
+    return this.#next.get(`${node} ${word}`);
   }
+
+  labelsAt(node: number): readonly WordLabel[] {
+    return this.#labels.get(node) ?? [];
+  }
+}
+
+/** The steps of reading the words around a label in a text. */
+const HIT_STEPS = 30;
+
+/** Finds labels as whole words. The longest label at a place counts: `Not guilty` is not `guilty`. */
+function findLabels(text: string, sets: readonly LabelSet[], reading: Reading): readonly Hit[] {
+  reading.spend(text.length);
+  const words = Array.from(text.matchAll(WORD), ({ 0: word, index }): Word => {
+    return { folded: foldCase(word), from: index, to: index + word.length };
+  });
+  reading.spend((sets.length - 1) * words.length);
+  const all: Hit[] = [];
+  for (let at = 0; at < words.length;) {
+    let found: LabelsAt = { hits: [], next: at + 1 };
+    for (const set of sets) {
+      const { hits, next } = longestAt({ text, words, start: at }, set.words, reading);
+      if (hits.length > 0 && next > found.next) found = { hits, next };
+      else if (next === found.next) found = { hits: [...found.hits, ...hits], next };
+    }
+    all.push(...found.hits);
+    at = found.next;
+  }
+  return all;
+}
+
+interface Place {
+  readonly text: string;
+  readonly words: readonly Word[];
+  /** The index of the first word. */
+  readonly start: number;
+}
+
+function longestAt({ text, words, start }: Place, labels: LabelWords, reading: Reading): LabelsAt {
+  let found: LabelsAt = { hits: [], next: start + 1 };
+  const from = words[start]?.from ?? 0;
+  let node: number | undefined = 0;
+  for (let at = start; ; at += 1) {
+    const word = words[at];
+    node = word === undefined ? undefined : labels.after(node, word.folded);
+    if (word === undefined || node === undefined) return found;
+    const isJoined = at === start ? holdsAt(BEGINS, text, from) : GAP.test(text.slice(words[at - 1]?.to, word.from));
+    if (!isJoined) return found;
+    const ending = labels.labelsAt(node);
+    reading.spend(1 + ending.length);
+    const hits = ending.flatMap((label) => hitOf(text, from, word.to, label));
+    reading.spend(HIT_STEPS * hits.length);
+    if (hits.length > 0) found = { hits, next: at + 1 };
+  }
+}
+
+/** A word of a text, by offsets. */
+interface Word {
+  readonly folded: string;
+  readonly from: number;
+  readonly to: number;
 }
 
 interface LabelsAt {
@@ -193,11 +276,10 @@ interface LabelsAt {
 }
 
 /** Returns the label whose words end at `to`, if the signs of its end follow: `C#` and `A+` are other names than `C` and `A`. */
-function hitOf(text: string, from: number, to: number, { text: label, json }: Label): readonly Hit[] {
-  const tail = TAIL.exec(label.trim())?.[0] ?? '';
+function hitOf(text: string, from: number, to: number, { text: label, json, tail }: WordLabel): readonly Hit[] {
   const hit = { from, to: to + tail.length, json };
   const isNamed = tail === '' ? !/[+#]/u.test(text.charAt(to)) : text.startsWith(tail, to);
-  return isNamed && holdsAt(ENDS, text, hit.to) && isAnswerWord(text, hit, label.trim()) ? [hit] : [];
+  return isNamed && holdsAt(ENDS, text, hit.to) && isAnswerWord(text, hit, label) ? [hit] : [];
 }
 
 /** False for a common word in the middle of a sentence, such as `no` in `no doubt`. */
@@ -223,7 +305,7 @@ export class LabelPlan extends DonePlan {
   override readonly longestLabel: number;
   readonly #matcher: LabelMatcher;
 
-  constructor(name: string, labels: readonly Label[]) {
+  constructor(name: string, labels: readonly LabelSet[]) {
     super();
     this.name = name;
     this.#matcher = new LabelMatcher(labels);

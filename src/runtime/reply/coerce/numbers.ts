@@ -10,7 +10,7 @@ import { DonePlan, fromComposite } from './scalars.ts';
 import type { Reading } from './step-budget.ts';
 
 /** The beginning of a number. */
-const BEGUN = /^[+\-−]?(?:[\d_]*\.?\d*(?:[eE][+-]?\d*)?|0[xX][\da-fA-F]*)$/u;
+const BEGUN = /^[+\-−]?(?:[\d_]*(?:\.\d*)?(?:[eE][+-]?\d*)?|0[xX][\da-fA-F]*)$/u;
 
 abstract class NumberPlan extends DonePlan {
   override mayBecome(text: string, quoted: boolean): boolean {
@@ -169,7 +169,7 @@ interface FoundNumber {
 }
 
 /** White space, the marks of bold and of code, and a comma at the end. */
-const AROUND = /^[\s*_\x60]+|[\s*_\x60,]+$/gu;
+const AROUND = /^[\s*_\x60]+|(?<![\s*_\x60,])[\s*_\x60,]+$/gu;
 /** No string that is a number as a whole has more characters. */
 const MAX_WHOLE = 1000;
 /** As an integer, `1.200` can be 1200 or 1. */
@@ -208,7 +208,7 @@ function fractionOf(text: string): string | undefined {
 function negativeOf(text: string): string | undefined {
   if (!text.startsWith('(') || !text.endsWith(')')) return undefined;
   const digits = text.slice(1, -1).replace(/^[$€£¥₹]\s?/u, '');
-  const plain = /^[\d.,]*[.,][\d.,]*$/u.test(digits) ? plainDigits(digits, true) : undefined;
+  const plain = /^\d*[.,][\d.,]*$/u.test(digits) ? plainDigits(digits, true) : undefined;
   return plain === undefined ? undefined : `-${plain}`;
 }
 
@@ -225,7 +225,7 @@ function withComma(text: string, quoted: boolean): string | undefined {
  * digits with spaces between them.
  */
 const RUN =
-  /(?<![\p{L}\p{N}_])(?:\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d+)?(?![\p{L}\p{N}_]|[ ]?\d|[.,:/-]\d)|\d+(?:\.\d+)?[eE]\+\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+(?:[.,:/'’\-–‑][\p{L}\p{N}]+)*)/gu;
+  /(?<![\p{L}\p{N}_])(?:\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3}){1,12}(?:[.,]\d+)?(?![\p{L}\p{N}_]|[ ]?\d|[.,:/-]\d)|\d+(?:\.\d+)?[eE]\+\d+(?![\p{L}\p{N}_])|[\p{L}\p{N}_]+(?:[.,:/'’\-–‑][\p{L}\p{N}]+)*)/gu;
 /** No number has more characters. */
 const MAX_WORD = 400;
 /** The characters before and after a number that are read. */

@@ -457,7 +457,7 @@ function openBrackets(text: string): number {
  * around it, and none of them closes a bracket inside the string. `closers`: the innermost first.
  */
 function withoutClosers(text: string, closers: string): string {
-  const end = text.length - (/[\]}\s]*$/u.exec(text)?.[0].length ?? 0);
+  const end = text.length - (/(?<![\]}\s])[\]}\s]+$/u.exec(text)?.[0].length ?? 0);
   if (closers === '' || text.slice(end).replaceAll(/\s/gu, '') !== closers) return text;
   return openBrackets(text.slice(0, end)) > 0 ? text : text.slice(0, end);
 }

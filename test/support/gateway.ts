@@ -30,7 +30,9 @@ export async function startGateway({ name, program, flags }: GatewayProgram, con
   const folder = temporaryFolder({});
   const file = join(folder, 'gateway.conf');
   writeFileSync(file, configuration.replaceAll('FOLDER', folder).replaceAll('LISTEN', address));
-  const child = spawn(program, [...flags, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Caddy saves its configuration there.
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
+  const child = spawn(program, [...flags, file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const url = `http://${address}`;
   const output = outputOf(child);
   await waitUntil(`${name} to answer`, () => answers(url)).catch((error: unknown) => {

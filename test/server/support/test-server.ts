@@ -119,7 +119,7 @@ export async function startServer(
     discardLimit: 100_000,
     bodyBudget: new BodyBudget(50_000, 12_500),
     maxUnreadBytes: 64_000_000,
-      maxConnections: 1_000,
+    maxConnections: 1_000,
     closeAbove: 1_000,
   });
   const port = await transport.listen('127.0.0.1', 0);

@@ -200,20 +200,18 @@ describe.each(TRANSPORTS)('transport %s', (transport) => {
       if (program.noticesByWriting !== true) expect(noticed).toBeLessThan(250);
     });
 
-    test.each(['call', 'stream'])('no %s is repeated when its worker dies, and each one fails', async (route) => {
+    test.each(['call', 'stream'])('no %s is repeated when its worker dies, so that it fails', async (route) => {
       fake.clear();
-      fake.answer(reply(RESUME_REPLY, { latencyMs: 20_000 }));
+      fake.answer(reply(RESUME_REPLY, { latencyMs: 3_000 }));
       const agent = new Agent();
-      const texts = Array.from({ length: 16 }, (_, index) => `Ada ${index}`);
-      const answers = Promise.all(texts.map((text) => call(`${gateway.url}/${route}/ExtractResume`, agent, text)));
-      await waitUntil('the calls to the model', () => fake.requests.length === texts.length);
-      const workers = servers.flatMap(({ child }) => childrenOf(child.pid ?? 0));
-      for (const pid of workers) process.kill(pid, 'SIGKILL');
-      // A repeated call would wait for the model again, and the provider would have seen it when the last answer is there.
-      const failures = await answers;
-      expect(failures.filter((answer) => answer.startsWith('{'))).toEqual([]);
-      console.log(`${program.name}, ${transport}, ${route}: ${[...new Set(failures)].join(' | ').slice(0, 300)}`);
-      expect(fake.requests.length).toBe(texts.length);
+      const sent = Array.from({ length: 16 }, () => call(`${gateway.url}/${route}/ExtractResume`, agent));
+      await waitUntil('the calls to the model', () => fake.requests.length === sent.length);
+      // The others stay, so that a repeated call would meet a server that accepts it.
+      for (const { child } of servers) process.kill(childrenOf(child.pid ?? 0)[0] ?? 0, 'SIGKILL');
+      const failed = (await Promise.all(sent)).filter((answer) => !answer.includes(RESUME_VALUE.name));
+      console.log(`${program.name}, ${transport}: ${failed.length} of 16 failed, ${fake.requests.length} at the model`);
+      expect(failed.length).toBeGreaterThan(0);
+      expect(fake.requests.length).toBe(sent.length);
       fake.answer(reply(RESUME_REPLY));
       await waitUntil('new workers', async () => (await callMany(gateway.url, CONCURRENCY)).length === 0);
     });

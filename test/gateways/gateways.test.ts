@@ -99,7 +99,7 @@ async function callMany(url: string, calls: number): Promise<readonly string[]> 
 }
 
 /** Calls of a burst: the gateway keeps a connection to svc for each one, which is idle until the next burst. */
-const PAUSING = 1_000;
+const PAUSING = 250;
 
 /** Seconds: around the 5 s after which the gateways close connections, and the 8 to 12 s of the fast transport. */
 const PAUSES = [4.8, 5, 5.1, 5.3, 7.9, 8.5, 9.5, 10.5, 11.5, 12.5];
@@ -135,19 +135,19 @@ describe.each(TRANSPORTS)('transport %s', (transport) => {
     for (const server of servers) expect(await server.stop()).toBe(0);
   });
 
-  test('no gateway sends a call on a connection that svc closes, in 10,000 calls behind each after pauses around the timeouts', async () => {
+  test('no gateway sends a call on a connection that svc closes, in 10,000 calls after pauses around the timeouts', async () => {
     fake.answer(reply(RESUME_REPLY));
     const gateways = await Promise.all(GATEWAYS.map((of) => startInFrontOf(servers, of)));
     const wrong = await Promise.all(
       gateways.map(async ({ url }, index) => {
-        // The queues of the listeners have room for the connections of one burst.
+        // The queue of a listener, also that of the provider, has room for the connections of one burst.
         await sleep(index * 1000);
         return callAfterPauses(url);
       }),
     );
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     expect(wrong).toEqual(GATEWAYS.map(() => []));
-    expect(PAUSING * PAUSES.length).toBe(CALLS);
+    expect(PAUSING * PAUSES.length * GATEWAYS.length).toBe(CALLS);
   }, 600_000);
 
   describe.each(GATEWAYS)('behind $name', (program) => {
@@ -197,7 +197,8 @@ describe.each(TRANSPORTS)('transport %s', (transport) => {
       console.log(
         `${program.name}, ${transport}: a caller that leaves a stream is noticed after ${noticed.toFixed(0)} ms`,
       );
-      if (program.noticesByWriting !== true) expect(noticed).toBeLessThan(250);
+      // The reply takes 16 s.
+      expect(noticed).toBeLessThan(program.noticesByWriting === true ? 10_000 : 250);
     });
 
     test.each(['call', 'stream'])('no %s is repeated when its worker dies, so that it fails', async (route) => {

@@ -53,9 +53,12 @@ export function loadConfig(flags: Partial<SettingValues>, sources: ConfigSources
   const telemetry = telemetrySettings(variables, (variable, allowed) => reader.refuse(variable, allowed));
   const own = telemetry === undefined ? {} : { telemetry };
   const secrets = secretsOf(variables, storeSecrets(settings.store));
-  const config = { ...settings, ...own, cores: limits.cores, env: variables, secrets };
+  const needsNode = settingOfNode(settings);
+  const transport = needsNode !== undefined && settings.transport === 'auto' ? 'node' : settings.transport;
+  const config = { ...settings, ...own, transport, cores: limits.cores, env: variables, secrets };
   const unread = readsFile && path === undefined ? localDotenv() : {};
-  const fault = reader.fault ?? passwordFault(variables, unread) ?? portFault(config);
+  const fault =
+    reader.fault ?? passwordFault(variables, unread) ?? portFault(config) ?? transportFault(config, needsNode);
   if (fault !== undefined) return err({ message: fault, exitCode: 2 });
   return ok({ config, warnings: warningsAbout(variables) });
 }
@@ -165,6 +168,17 @@ function passwordFault(variables: EnvironmentVariables, unread: EnvironmentVaria
 function portFault({ port, metricsPort }: Config): string | undefined {
   if (metricsPort !== port) return undefined;
   return `--metrics-port is ${port}, the same as --port, which serves /metrics already. Choose another port.`;
+}
+
+/** The flag of a setting that only node:http has: `--transport auto` selects node:http for it. */
+function settingOfNode({ acceptHttp10, keepAliveTimeoutMs }: SettingValues): string | undefined {
+  if (acceptHttp10) return '--accept-http-10';
+  return keepAliveTimeoutMs === undefined ? undefined : '--keep-alive-timeout';
+}
+
+function transportFault({ transport }: Config, needsNode: string | undefined): string | undefined {
+  if (needsNode === undefined || transport !== 'uws') return undefined;
+  return `${needsNode} has no effect with --transport uws. Remove it, or pass --transport auto, which then uses node:http.`;
 }
 
 function warningsAbout(variables: EnvironmentVariables): readonly string[] {

@@ -68,7 +68,7 @@ const NO_DEFAULT = { compute: () => undefined };
 
 /** Infers the type of the value from the parser. The variable is named after the flag unless it is given: `--port`, `SVC_PORT`. */
 function setting<Value>(declared: Declared<Value>): Omit<Setting<Value>, 'group'> {
-  const name = /^--(?:no-)?([a-z-]+)/u.exec(declared.flag ?? '')?.[1] ?? '';
+  const name = /^--(?:no-)?([a-z0-9-]+)/u.exec(declared.flag ?? '')?.[1] ?? '';
   return { variable: `SVC_${name.toUpperCase().replaceAll('-', '_')}`, ...declared };
 }
 
@@ -165,15 +165,22 @@ export const SETTINGS = {
     }),
     transport: setting({
       flag: '--transport <name>',
-      help: 'HTTP implementation: uws, node, or auto (uws if its binary loads, otherwise node)',
+      help: 'HTTP implementation: uws, node, or auto (node if the next two settings need it or uws does not load)',
       parse: keyword('auto', 'uws', 'node'),
       default: 'auto',
     }),
+    acceptHttp10: setting({
+      flag: '--accept-http-10',
+      help: 'Accept HTTP/1.0, which nginx sends without proxy_http_version 1.1; needs the node transport',
+      parse: yesOrNo,
+      default: 'false',
+    }),
+    /** Absent: the default of each transport. */
     keepAliveTimeoutMs: setting({
       flag: '--keep-alive-timeout <duration>',
-      help: 'How long the node transport keeps an idle connection open',
+      help: 'How long to keep an idle connection open; needs the node transport',
       parse: duration(2_000),
-      default: '10s',
+      default: { text: '130s with node, about 10s with uws', compute: () => undefined },
     }),
   }),
   ...inGroup('Pages', {

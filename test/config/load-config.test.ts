@@ -85,7 +85,7 @@ test('without any source, every setting has its documented default', () => {
     partialIntervalMs: 50,
     onLoss: 'accept',
     drainTimeoutMs: 60_000,
-    keepAliveTimeoutMs: 10_000,
+    acceptHttp10: false,
     drainDelayMs: 0,
     maxInFlight: 4096,
     maxQueue: 4096,
@@ -122,6 +122,18 @@ test.each([
 test('--metrics-port cannot be the same as --port', () => {
   const loaded = loadConfig({ port: 9000, metricsPort: 9000 }, { variables: {}, limits: { cores: 2 } });
   expect(loaded).toMatchObject({ ok: false, failure: { exitCode: 2 } });
+});
+
+test.each([
+  ['--accept-http-10', { acceptHttp10: true }],
+  ['--keep-alive-timeout', { keepAliveTimeoutMs: 75_000 }],
+] as const)('%s makes auto select node:http, and is refused with uws', (flag, settings) => {
+  expect(load(settings, {}).config.transport).toBe('node');
+  expect(load({ ...settings, transport: 'node' }, {}).config.transport).toBe('node');
+  expect(fail({ ...settings, transport: 'uws' }, {})).toEqual({
+    exitCode: 2,
+    message: `${flag} has no effect with --transport uws. Remove it, or pass --transport auto, which then uses node:http.`,
+  });
 });
 
 test('the workers and one that drains share the memory that the primary and the spare worker leave', () => {
@@ -227,6 +239,7 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['logSample', '0', 'a share such as 25% or 0.25'],
   ['logFormat', 'text', 'one of auto, json, pretty'],
   ['playground', 'maybe', 'true or false'],
+  ['acceptHttp10', 'maybe', 'true or false'],
   ['maxBodyBytes', '10 apples', 'a size such as'],
   ['maxBodyBytes', '1GiB', 'a size such as'],
   ['maxBodyBytes', '0', 'a size such as'],
@@ -317,7 +330,7 @@ test.each(GOOD_VALUES)('%s can be "%s"', (key, text, value) => {
 test('every setting has its own variable with the prefix SVC_', () => {
   const variables = Object.values(SETTINGS).map((setting) => setting.variable);
   expect(new Set(variables).size).toBe(variables.length);
-  for (const variable of variables) expect(variable).toMatch(/^SVC_[A-Z_]+$/u);
+  for (const variable of variables) expect(variable).toMatch(/^SVC_[A-Z0-9_]+$/u);
 });
 
 test('an empty password is an error, since it could mean an open server', () => {

@@ -33,7 +33,9 @@ export async function startGateway({ name, program, flags }: GatewayProgram, con
     text.replaceAll('FOLDER', folder).replaceAll('LISTEN', address).replaceAll('PORT', String(port));
   const file = join(folder, 'gateway.conf');
   writeFileSync(file, placed(configuration));
-  const child = spawn(program, [...flags.map(placed), file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // Caddy saves its configuration there.
+  const env = { ...process.env, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
+  const child = spawn(program, [...flags.map(placed), file], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const url = `http://${address}`;
   const output = outputOf(child);
   await waitUntil(`${name} to answer`, () => answers(url)).catch((error: unknown) => {

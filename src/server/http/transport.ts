@@ -43,8 +43,8 @@ export interface TransportOptions {
   readonly closeAbove: number;
   /** The most bytes of complete answers that clients have not accepted; above it, the transport cuts the largest one. */
   readonly maxUnreadBytes: number;
-  /** How long node:http keeps an idle connection. uWebSockets.js has its own timeout. */
-  readonly keepAliveTimeoutMs: number;
+  /** How long node:http keeps an idle connection, if not for its default. uWebSockets.js has its own timeout. */
+  readonly keepAliveTimeoutMs?: number | undefined;
   /** Returns the socket that node:http shares with other processes; without it, node:http binds its own. */
   readonly sharedPort?: (host: string, port: number) => Promise<object>;
 }

@@ -47,6 +47,7 @@ const CONFIG: Config = {
   workers: 1,
   cores: 1,
   transport: 'auto',
+  acceptHttp10: false,
   versionCheck: true,
   features: [],
   logLevel: 'debug',
@@ -62,7 +63,6 @@ const CONFIG: Config = {
   requestTimeoutMs: 60_000,
   streamTimeoutMs: 60_000,
   drainTimeoutMs: 1_000,
-  keepAliveTimeoutMs: 10_000,
   drainDelayMs: 0,
   partialIntervalMs: 50,
   maxInFlight: 100,
@@ -126,7 +126,6 @@ export async function startServer(
     discardLimit: 100_000,
     bodyBudget: new BodyBudget(50_000, 12_500),
     maxUnreadBytes: 64_000_000,
-    keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     closeAbove: 1_000,
   });

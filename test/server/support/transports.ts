@@ -27,7 +27,6 @@ export function createOn(name: TransportName, handler: RequestHandler): Promise<
     discardLimit: 1,
     bodyBudget: new BodyBudget(1),
     maxUnreadBytes: 64_000_000,
-    keepAliveTimeoutMs: 10_000,
     maxConnections: 1,
     closeAbove: 1,
   });
@@ -52,7 +51,6 @@ export async function listenOn(
     discardLimit: 100_000,
     bodyBudget: new BodyBudget(10_000_000),
     maxUnreadBytes: 64_000_000,
-    keepAliveTimeoutMs: 10_000,
     maxConnections: 1_000,
     closeAbove: 1_000,
     ...options,

@@ -34,7 +34,7 @@ export class NodeTransport implements Transport {
     this.#state = new TransportState(options);
     const listener = (incoming: IncomingMessage, outgoing: ServerResponse) =>
       this.#connections.get(incoming.socket)?.take({ incoming, outgoing });
-    this.#server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: options.keepAliveTimeoutMs }, listener);
+    this.#server = createServer({ ...SERVER_OPTIONS, keepAliveTimeout: keepAliveOf(options) }, listener);
     this.#server.maxConnections = options.closeAbove;
     // An expectation other than 100-continue: RFC 9110, 10.1.1 allows servers to ignore it.
     this.#server.on('checkExpectation', listener);
@@ -151,6 +151,16 @@ export class NodeTransport implements Transport {
 
 /** A transport that shares its port with no other process: without this, the primary of node:cluster would accept for it. */
 const OWN_SOCKET = { exclusive: true };
+
+/**
+ * The gateway should close an idle connection first: if svc did, the next call could meet the end of the connection. 10 s more
+ * than Caddy keeps its connections; nginx, Varnish, Squid and the load balancers of AWS keep theirs for one minute.
+ */
+const KEEP_ALIVE_MS = 130_000;
+
+function keepAliveOf({ keepAliveTimeoutMs = KEEP_ALIVE_MS }: TransportOptions): number {
+  return keepAliveTimeoutMs;
+}
 
 const SERVER_OPTIONS = {
   maxHeaderSize: LIBRARY_MAX_HEAD_BYTES,
@@ -372,6 +382,8 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
   start(status: number, headers: HeaderList): void {
     if (this.#closed || this.#answer !== undefined || this.#started) return;
     this.#started = true;
+    // HTTP/1.0 has no chunks: the end of the connection is the end of the stream.
+    if (this.#incoming.httpVersion === '1.0') this.#closing = true;
     this.#outgoing.writeHead(status, this.#flatHeaders(headers));
     this.#outgoing.flushHeaders();
   }
@@ -463,7 +475,7 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
 
   /** Half of the real timeout: the next request of a client must not meet the end of the connection. */
   #keepAlive(): string {
-    return `timeout=${Math.max(1, Math.floor(this.#state.options.keepAliveTimeoutMs / 2000))}`;
+    return `timeout=${Math.max(1, Math.floor(keepAliveOf(this.#state.options) / 2000))}`;
   }
 
   #takeBody(chunk: Uint8Array, isLast: boolean): void {

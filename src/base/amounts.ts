@@ -8,6 +8,14 @@ export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
+/** A token has about four characters in English. */
+const CHARACTERS_OF_A_TOKEN = 4;
+
+/** The tokens of text with this many characters, by estimate: a fraction too. */
+export function estimatedTokens(characters: number): number {
+  return characters / CHARACTERS_OF_A_TOKEN;
+}
+
 /** Rounds a number to one decimal. */
 export function tenths(value: number): number {
   return Math.round(value * 10) / 10;

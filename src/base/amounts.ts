@@ -12,7 +12,7 @@ export function durationText(ms: number): string {
 const CHARACTERS_OF_A_TOKEN = 4;
 
 /** The tokens of text with this many characters, by estimate: a fraction too. */
-export function estimatedTokens(characters: number): number {
+export function tokensOfLength(characters: number): number {
   return characters / CHARACTERS_OF_A_TOKEN;
 }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { estimatedTokens } from '../base/amounts.ts';
+import { tokensOfLength } from '../base/amounts.ts';
 import type { CallerLimits } from '../config/key-file.ts';
 import { NO_WINDOW, type Leases } from './leases.ts';
 import { DAY_MS, type Limit } from './ledger.ts';
@@ -233,7 +233,7 @@ export class EarlierCalls {
 
   /** `characters`: the length of the request body. */
   tokensOf(characters: number): number {
-    return Math.max(1, Math.ceil(estimatedTokens(characters) + this.#tokens));
+    return Math.max(1, Math.ceil(tokensOfLength(characters) + this.#tokens));
   }
 
   learn(characters: number, { tokens, cost }: Usage): void {
@@ -243,7 +243,7 @@ export class EarlierCalls {
     const next = (average: number, lesson: number, first: number): number =>
       average + weight * (Math.min(lesson, Math.max(first, HIGHEST_LESSON * average)) - average);
     if (tokens !== undefined)
-      this.#tokens = next(this.#tokens, Math.max(0, tokens - estimatedTokens(characters)), FIRST_LESSON.tokens);
+      this.#tokens = next(this.#tokens, Math.max(0, tokens - tokensOfLength(characters)), FIRST_LESSON.tokens);
     if (cost !== undefined) this.cost = next(this.cost, cost, FIRST_LESSON.cost);
   }
 }

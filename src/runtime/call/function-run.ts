@@ -1,5 +1,5 @@
 import type { AttemptObserver, ObservedParse, ClientHealth } from '../../base/call-observer.ts';
-import { estimatedTokens } from '../../base/amounts.ts';
+import { tokensOfLength } from '../../base/amounts.ts';
 import { type Result, err, ok } from '../../base/result.ts';
 import type { Failure, Attempt } from '../../schema/failure.ts';
 import type { InvalidReply, Message } from '../../schema/message.ts';
@@ -363,8 +363,8 @@ const NOTHING_YET: ModelReply = { text: '' };
 /** A reply with an estimate of the counts that its provider has not stated. Some state a first part of the output at the start. */
 function withCounts(reply: ModelReply, prompt: readonly Message[]): ModelReply {
   const { text, reasoning = '', outputTokens = 0 } = reply;
-  const written = Math.ceil(estimatedTokens(text.length + reasoning.length));
-  const { inputTokens = Math.ceil(estimatedTokens(lengthOf(prompt))) } = reply;
+  const written = Math.ceil(tokensOfLength(text.length + reasoning.length));
+  const { inputTokens = Math.ceil(tokensOfLength(lengthOf(prompt))) } = reply;
   return { ...reply, inputTokens, outputTokens: Math.max(outputTokens, written) };
 }
 

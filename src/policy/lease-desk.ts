@@ -26,7 +26,7 @@ export interface LeaseHolder {
  * The most of a limit that unused leases can hold together, as a divisor: 0.5 %. Requests are refused only after a recall of the
  * leases of other workers, so this bounds what is lost when a worker dies, and the number of messages: 200 in each window.
  */
-const LEASES_OF_LIMIT = 200;
+export const LEASES_OF_LIMIT = 200;
 
 /** A worker answers within a millisecond, unless it is busy or hangs; the request that waits for it is refused otherwise. */
 const RECALL_MS = 50;
@@ -72,7 +72,7 @@ export class LeaseDesk {
     this.#recallMs = recallMs;
   }
 
-  /** Rejects if the ledger does. Requests for one limit are answered in order. */
+  /** Grants at least the units that are needed, or none. Rejects if the ledger does. Requests for one limit are answered in order. */
   take(worker: LeaseHolder, request: LeaseRequest): Promise<Grant> {
     const held = this.#heldOf(request.limit);
     const grant = held.last.then(() => this.#take(worker, held, request));
@@ -107,20 +107,17 @@ export class LeaseDesk {
   async #take(worker: LeaseHolder, held: Held, { limit, need, demand }: LeaseRequest): Promise<Grant> {
     const share = Math.floor(limit.units / LEASES_OF_LIMIT / Math.max(1, held.holders.size));
     const units = Math.max(need, Math.min(Math.ceil(demand), share));
-    const first = await this.#takeFor(worker, held, { limit, units });
-    if (first.granted >= need) return first;
-    if (!(await this.#recallFrom(held, worker))) return first;
-    const second = await this.#takeFor(worker, held, { limit, units: need - first.granted });
-    // Otherwise a new window began in between, and the units of the first one are gone.
-    return second.window === first.window ? { ...second, granted: first.granted + second.granted } : second;
+    const first = await this.#takeFor(worker, held, { limit, units, need });
+    if (first.granted > 0 || !(await this.#recallFrom(held, worker))) return first;
+    return this.#takeFor(worker, held, { limit, units: need, need });
   }
 
   async #takeFor(
     worker: LeaseHolder,
     held: Held,
-    { limit, units }: { readonly limit: Limit; readonly units: number },
+    { limit, units, need }: Pick<LeaseRequest, 'limit' | 'need'> & { readonly units: number },
   ): Promise<Grant> {
-    const grant = await this.#ledger.take(limit, units);
+    const grant = await this.#ledger.take(limit, units, need);
     if (held.window !== grant.window) held.holders.clear();
     held.window = grant.window;
     held.limit = limit;

@@ -1,4 +1,4 @@
-import type { LeaseRequest, ReturnedUnits } from './lease-desk.ts';
+import { LEASES_OF_LIMIT, type LeaseRequest, type ReturnedUnits } from './lease-desk.ts';
 import {
   DAY_MS,
   MemoryLedger,
@@ -52,7 +52,9 @@ class Lease {
   endsAt = Number.POSITIVE_INFINITY;
   /** The units that no worker had taken at the last answer. */
   remaining: number;
+  /** Until this time, requests for more than `refusedAbove` units are refused without a question. */
   refusedUntil = 0;
+  refusedAbove = 0;
   /** The units spent since the last question. */
   spent = 0;
   askedAt: number;
@@ -76,6 +78,8 @@ export interface LeaseOptions {
   readonly source: LeaseSource;
   /** The number of workers: without an answer of the primary, each keeps to its share of a limit. */
   readonly workers: number;
+  /** Other machines use the limits too. No one can recall what a lease holds for them, so it gives back more than a small part at once. */
+  readonly shared?: boolean;
   readonly clock?: Clock;
   /** Called when the primary does not answer. */
   readonly onFailure: (error: unknown) => void;
@@ -119,7 +123,7 @@ export class Leases {
       take(lease, units);
       return lease.window;
     }
-    if (now < lease.refusedUntil) return NO_WINDOW;
+    if (now < lease.refusedUntil && units > lease.refusedAbove) return NO_WINDOW;
     return new Promise((resolve) => {
       lease.waiting.push({ units, resolve });
       if (lease.waiting.length === 1) void this.#ask(lease);
@@ -132,8 +136,12 @@ export class Leases {
     lease.used = true;
     lease.inUse = Math.max(0, lease.inUse - units);
     if (lease.window !== window) return;
-    if (lease.recalled) this.#options.source.give({ limit, units, window });
-    else lease.unspent += units;
+    if (lease.recalled) {
+      this.#options.source.give({ limit, units, window });
+      return;
+    }
+    lease.unspent += units;
+    if (this.#options.shared === true && lease.unspent > limit.units / LEASES_OF_LIMIT) this.#giveBack(lease);
   }
 
   /** Counts units that were used without `spend`, such as the tokens of a reply that was longer than expected. */
@@ -202,9 +210,11 @@ export class Leases {
     return known;
   }
 
+  /** Asks for the units of all that wait. If there are fewer, refuses those for whom they do not suffice, and asks again for the first of the others. */
   async #ask(lease: Lease): Promise<void> {
+    let free = Number.POSITIVE_INFINITY;
     while (lease.waiting.length > 0) {
-      const need = lease.waiting.reduce((sum, { units }) => sum + units, 0) - lease.unspent;
+      const need = sumUpTo(lease.waiting, free) - lease.unspent;
       const askedAt = this.now();
       const demand = (lease.spent * 1000) / Math.max(askedAt - lease.askedAt, SHORTEST_MEASURE_MS);
       lease.spent = 0;
@@ -213,8 +223,9 @@ export class Leases {
       this.#add(lease, grant, askedAt);
       if (this.now() >= lease.endsAt) endWindow(lease);
       else {
+        free = grant.granted > 0 ? Number.POSITIVE_INFINITY : lease.unspent + grant.remaining;
         this.#serve(lease);
-        if (grant.granted < need) this.#refuseWaiting(lease);
+        if (grant.granted === 0) this.#refuseAbove(lease, free);
       }
     }
   }
@@ -237,10 +248,13 @@ export class Leases {
     }
   }
 
-  #refuseWaiting(lease: Lease): void {
-    if (lease.waiting.length === 0) return;
+  #refuseAbove(lease: Lease, free: number): void {
     lease.refusedUntil = Math.min(lease.endsAt, this.now() + REFUSED_MS);
-    for (const { resolve } of lease.waiting.splice(0)) resolve(NO_WINDOW);
+    lease.refusedAbove = free;
+    for (const waiting of lease.waiting.splice(0)) {
+      if (waiting.units > free) waiting.resolve(NO_WINDOW);
+      else lease.waiting.push(waiting);
+    }
   }
 
   /** Never rejects: while the primary does not answer, this worker keeps to its own share of the limit. */
@@ -256,8 +270,18 @@ export class Leases {
       }
     }
     const { limit, need } = request;
-    return this.#own.take({ ...limit, units: Math.max(1, Math.floor(limit.units / workers)) }, need);
+    return this.#own.take({ ...limit, units: Math.max(1, Math.floor(limit.units / workers)) }, need, need);
   }
+}
+
+/** The units of the first requests that do not need more than `most` together; at least those of the first one. */
+function sumUpTo(waiting: readonly Waiting[], most: number): number {
+  let sum = 0;
+  for (const { units } of waiting) {
+    if (sum > 0 && sum + units > most) break;
+    sum += units;
+  }
+  return sum;
 }
 
 function take(lease: Lease, units: number): void {

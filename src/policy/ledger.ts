@@ -14,7 +14,7 @@ export interface Limit {
 }
 
 export interface Grant {
-  /** From 0 to the number of units that were requested. */
+  /** 0, or from the least to the most that was requested. */
   readonly granted: number;
   /** The units of the limit that no one has taken. */
   readonly remaining: number;
@@ -29,8 +29,11 @@ export interface Grant {
  * for units that were used before anyone could refuse them (see `give`).
  */
 export interface Ledger {
-  /** Takes up to this number of units. 0 takes nothing and reports the state. Rejects if the ledger cannot answer in time. */
-  take(limit: Limit, units: number): Promise<Grant>;
+  /**
+   * Takes up to this number of units, or none if fewer than `least` are free: what a refused call cannot use stays free for others. 0
+   * takes nothing and reports the state. Rejects if the ledger cannot answer in time.
+   */
+  take(limit: Limit, units: number, least?: number): Promise<Grant>;
   /**
    * Gives unused units back to their window; after its end, it has no effect. A negative number takes units of the current window
    * that were used already, even beyond the limit.
@@ -43,6 +46,12 @@ export const DAY_MS = 86_400_000;
 /** The milliseconds from this time of day to the next midnight UTC. */
 export function untilMidnight(utcMs: number): number {
   return DAY_MS - (utcMs % DAY_MS);
+}
+
+/** The units to grant of those that are free. */
+export function grantOf(free: number, units: number, least: number): number {
+  const granted = Math.min(units, free);
+  return granted >= least ? granted : 0;
 }
 
 /** The most windows of one length that the ledger of a process remembers, about 20 MB. It forgets the oldest first. */
@@ -82,11 +91,11 @@ export class MemoryLedger implements Ledger {
     return [...this.#windows.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  take(limit: Limit, units: number): Promise<Grant> {
+  take(limit: Limit, units: number, least = 1): Promise<Grant> {
     const window = units === 0 ? this.#known(limit) : this.#current(limit);
     // A report begins no window.
     if (window === undefined) return Promise.resolve({ granted: 0, remaining: limit.units, resetMs: 0, window: 0 });
-    const granted = Math.max(0, Math.min(units, limit.units - window.taken));
+    const granted = grantOf(limit.units - window.taken, units, least);
     window.taken += granted;
     const remaining = Math.max(0, limit.units - window.taken);
     const resetMs = limit.windowMs === undefined ? 0 : window.endsAt - this.#now(limit.windowMs);

@@ -3,18 +3,32 @@ import type { CallerLimits } from '../config/key-file.ts';
 import { NO_WINDOW, type Leases } from './leases.ts';
 import { DAY_MS, type Limit } from './ledger.ts';
 
-/** What a call uses, or will probably use. An estimate has both; of a call that ended, a part can be unknown. */
+/** What a call uses, or will probably use. A reservation has both; of a call that ended, a part can be unknown. */
 export interface Usage {
   readonly tokens: number | undefined;
   /** US dollars. */
   readonly cost: number | undefined;
+  /** The provider did not report all of it: the call can have used more. */
+  readonly isEstimate?: boolean;
+}
+
+/** What the limiter has to know about a call. */
+export interface LimitedCall {
+  /** Only the names of functions and clients that exist, because the limiter keeps an entry for each pair. */
+  readonly functionName: string;
+  /** The client of the definitions that the call asks; the function's own if the request decides. */
+  readonly client?: string;
+  /** The request brings clients or variables, whose usage says nothing about other calls. */
+  readonly decidesUpstream?: boolean;
 }
 
 /** The units of a call: `take` reserves an estimate, and `settle` replaces it with what the call used. */
 export class Reservation implements Usage {
   readonly set: LimitSet;
-  /** The averages of the function, which all of its calls share. */
+  /** The averages of the caller's earlier calls of the same function and client. */
   readonly earlier: EarlierCalls;
+  /** Later calls are estimated from this one too. */
+  readonly teaches: boolean;
   /** The estimate for its arguments. */
   readonly argumentTokens: number;
   readonly tokens: number;
@@ -25,9 +39,15 @@ export class Reservation implements Usage {
   held = 0;
   ended = false;
 
-  constructor(set: LimitSet, earlier: EarlierCalls, argumentTokens: number) {
+  constructor({
+    set,
+    earlier,
+    teaches,
+    argumentTokens,
+  }: Pick<Reservation, 'set' | 'earlier' | 'teaches' | 'argumentTokens'>) {
     this.set = set;
     this.earlier = earlier;
+    this.teaches = teaches;
     this.argumentTokens = argumentTokens;
     this.tokens = earlier.tokensOf(argumentTokens);
     this.cost = earlier.cost;
@@ -49,16 +69,19 @@ export interface LimitedKey {
   readonly limits: CallerLimits | undefined;
 }
 
-const NO_LIMITS: LimitSet = { limits: [], policy: ['ratelimit-policy', ''] };
+const NO_LIMITS: LimitSet = { caller: '', limits: [], policy: ['ratelimit-policy', ''] };
 
 /** Callers without a key, by address. Each takes about 1 KB. */
 const ADDRESSES = 10_000;
 
+/** The most averages, each of a caller, a function and a client. Each takes about 200 bytes. */
+const AVERAGES = 50_000;
+
 /** Reserves the units of calls, and settles them when the calls end. */
 export class Limiter {
   readonly leases: Leases;
-  /** By function. */
-  readonly #earlier = new Map<string, EarlierCalls>();
+  /** By caller, function and client: no caller changes the estimates of another one. A reload of the keys keeps them. */
+  readonly #earlier = new LRUCache<string, EarlierCalls>({ max: AVERAGES });
   /** The limits of each address, on a server without keys. */
   #addressLimits: CallerLimits | undefined;
   readonly #keys = new WeakMap<LimitedKey, LimitSet>();
@@ -96,11 +119,13 @@ export class Limiter {
     return set;
   }
 
-  /** A reservation that holds nothing yet. `argumentTokens`: the estimate for its arguments. Pass only the name of a function that exists, because the limiter keeps an entry for each name. */
-  reservation(set: LimitSet, functionName: string, argumentTokens: number): Reservation {
-    let earlier = this.#earlier.get(functionName);
-    if (earlier === undefined) this.#earlier.set(functionName, (earlier = new EarlierCalls()));
-    return new Reservation(set, earlier, argumentTokens);
+  /** A reservation that holds nothing yet. `argumentTokens`: the estimate for its arguments. */
+  reservation(set: LimitSet, call: LimitedCall, argumentTokens: number): Reservation {
+    const { functionName, client = '', decidesUpstream } = call;
+    const id = `${set.caller} ${functionName} ${client}`;
+    let earlier = this.#earlier.get(id);
+    if (earlier === undefined) this.#earlier.set(id, (earlier = new EarlierCalls()));
+    return new Reservation({ set, earlier, teaches: decidesUpstream !== true, argumentTokens });
   }
 
   /**
@@ -119,7 +144,10 @@ export class Limiter {
     return undefined;
   }
 
-  /** `used`: undefined if the call never reached a model. Keeps the estimate of what is unknown. Updates the averages of the function. */
+  /**
+   * `used`: undefined if the call never reached a model. Keeps what is reserved if the usage is unknown, and as the least if it is an
+   * estimate. Updates the averages.
+   */
   settle(call: Reservation, used: Usage | undefined): void {
     const { held, set, windows } = call;
     const now = this.leases.now();
@@ -131,11 +159,11 @@ export class Limiter {
       const { limit, unit } = named;
       const reserved = unitsOf(named, call);
       const known = unit === 'concurrent-requests' || used === undefined ? 0 : exactUnits(unit, used);
-      const units = known ?? reserved;
+      const units = known === undefined || (used?.isEstimate === true && known < reserved) ? reserved : known;
       if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW, now);
       else if (units > reserved) this.leases.charge(limit, units - reserved, now);
     }
-    if (used !== undefined) call.earlier.learn(call.argumentTokens, used);
+    if (used !== undefined && used.isEstimate !== true && call.teaches) call.earlier.learn(call.argumentTokens, used);
   }
 
   /** The value of the header `ratelimit`, as far as this worker knows. */
@@ -183,20 +211,29 @@ function unitsOf({ limit, unit }: NamedLimit, estimate: Usage): number {
 }
 
 function exactUnits(unit: LimitUnit, { tokens, cost }: Usage): number | undefined {
-  if (unit === 'tokens') return tokens === undefined ? undefined : Math.ceil(tokens);
-  return cost === undefined ? undefined : Math.ceil(cost * UNITS_OF_A_DOLLAR);
+  const units = unit === 'tokens' ? tokens : cost === undefined ? undefined : cost * UNITS_OF_A_DOLLAR;
+  return units === undefined ? undefined : Math.min(Math.ceil(units), Number.MAX_SAFE_INTEGER);
 }
 
-/** The weight of the newest call in the averages: about the last twenty calls count. */
+/** The weight of the newest call in the averages once there are ten: about the last twenty calls count. */
 const NEWEST = 0.1;
 
-/** The average usage of a function's calls, from which the next call is estimated. */
+/** One call counts in an average as at most this multiple of it, so that no single call makes the next ones reserve a whole limit. */
+const HIGHEST_LESSON = 4;
+
+/** What a call counts for at most while the average is small. */
+const FIRST_LESSON = { tokens: 10_000, cost: 1 };
+
+/** The average usage of a caller's calls of one function and client, from which the next call is estimated. */
 export class EarlierCalls {
-  /** The average number of tokens that the arguments do not explain: those of the prompt's own text and of the reply. */
+  /**
+   * The average number of tokens that the arguments do not explain: those of the prompt's own text and of the reply. Never negative:
+   * calls with large arguments that cost little must not let later ones through.
+   */
   #tokens = 0;
   /** The average cost in US dollars. */
   cost = 0;
-  #any = false;
+  #calls = 0;
 
   tokensOf(argumentTokens: number): number {
     return Math.max(1, Math.ceil(argumentTokens + this.#tokens));
@@ -204,11 +241,13 @@ export class EarlierCalls {
 
   learn(argumentTokens: number, { tokens, cost }: Usage): void {
     if (tokens === undefined && cost === undefined) return;
-    const weight = this.#any ? NEWEST : 1;
-    this.#any = true;
-    // A call that used less than its arguments does not lower the average below 0: the prompt of the next one can contain all of them.
-    if (tokens !== undefined) this.#tokens += weight * (Math.max(0, tokens - argumentTokens) - this.#tokens);
-    if (cost !== undefined) this.cost += weight * (cost - this.cost);
+    this.#calls += 1;
+    const weight = Math.max(NEWEST, 1 / this.#calls);
+    const next = (average: number, lesson: number, first: number): number =>
+      average + weight * (Math.min(lesson, Math.max(first, HIGHEST_LESSON * average)) - average);
+    if (tokens !== undefined)
+      this.#tokens = next(this.#tokens, Math.max(0, tokens - argumentTokens), FIRST_LESSON.tokens);
+    if (cost !== undefined) this.cost = next(this.cost, cost, FIRST_LESSON.cost);
   }
 }
 
@@ -229,6 +268,8 @@ export interface NamedLimit {
 }
 
 export interface LimitSet {
+  /** The unique name of the caller, such as `key:team-a`. */
+  readonly caller: string;
   readonly limits: readonly NamedLimit[];
   /** The header that states the limits (draft-ietf-httpapi-ratelimit-headers-10). */
   readonly policy: readonly ['ratelimit-policy', string];
@@ -259,9 +300,11 @@ export function limitSetOf(caller: string, given: CallerLimits | undefined): Lim
   add('tokens_per_minute', given.tokensPerMinute, { windowMs: MINUTE_MS, unit: 'tokens' });
   add('in_flight', given.inFlight, { windowMs: undefined, unit: 'concurrent-requests' });
   const cost =
-    given.costPerDay === undefined ? undefined : Math.max(1, Math.round(given.costPerDay * UNITS_OF_A_DOLLAR));
+    given.costPerDay === undefined
+      ? undefined
+      : Math.min(Number.MAX_SAFE_INTEGER, Math.max(1, Math.round(given.costPerDay * UNITS_OF_A_DOLLAR)));
   add('cost_per_day', cost, { windowMs: DAY_MS, unit: 'micro-usd', unitsInHeader: COST_UNITS_IN_HEADER });
-  return limits.length === 0 ? undefined : { limits, policy: ['ratelimit-policy', policies.join(', ')] };
+  return limits.length === 0 ? undefined : { caller, limits, policy: ['ratelimit-policy', policies.join(', ')] };
 }
 
 interface LimitKind {

@@ -472,7 +472,7 @@ const SWEEP_MS = 1_000;
 
 /** Loads the code of limits and creates the limiter of a worker; undefined without a key file. */
 async function loadLimiter(
-  { keyFile, workers }: Config,
+  { keyFile, store, workers }: Config,
   link: PrimaryLink,
   logger: Logger,
   onFailure: () => void,
@@ -488,6 +488,7 @@ async function loadLimiter(
   );
   const leases = new Leases({
     workers,
+    shared: store !== undefined,
     source: {
       take: (request) => link.ask({ type: 'take-units', request }),
       give: (units) => link.send({ type: 'give-units', units }),

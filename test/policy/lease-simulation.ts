@@ -23,8 +23,11 @@ export class LeaseSimulation {
   /** When each window of the ledger ends. */
   readonly ends = new Map<number, number>();
   readonly #holders = new Map<SimulatedWorker, LeaseHolder>();
+  readonly #shared: boolean;
 
-  constructor(workers: number, ledger?: Ledger) {
+  /** `shared`: other machines use the ledger too. */
+  constructor(workers: number, ledger?: Ledger, shared = false) {
+    this.#shared = shared;
     // A test delivers every answer to a recall, so the timer of a recall must not end it.
     this.desk = new LeaseDesk(ledger ?? new MemoryLedger(this.clock), 1_000_000);
     this.workers = Array.from({ length: workers }, () => this.#worker(workers));
@@ -82,6 +85,7 @@ export class LeaseSimulation {
     };
     const leases = new Leases({
       workers,
+      shared: this.#shared,
       clock: this.clock,
       onFailure: (error) => this.failures.push(error),
       source: {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NO_WINDOW } from '../../src/policy/leases.ts';
-import { DAY_MS, type Limit } from '../../src/policy/ledger.ts';
+import { DAY_MS, MemoryLedger, type Limit } from '../../src/policy/ledger.ts';
 import { assertAsyncProperty } from '../support/assert-property.ts';
 import { LeaseSimulation, SimulatedRequest, type SimulatedWorker } from './lease-simulation.ts';
 
@@ -149,6 +149,53 @@ test('a lease is spent without a message, and its size follows the demand', asyn
   }
   // 10,000 calls in 10 s: a lease holds at most 0.5 % of the limit, so 300, and each takes a question and an answer.
   expect(simulation.messages).toBeLessThan(100);
+});
+
+test('a request that is refused leaves all units to smaller ones, of its own worker and of others', async () => {
+  const simulation = new LeaseSimulation(2);
+  const [first, second] = [simulation.worker(0), simulation.worker(1)];
+  const limit = perMinute(100);
+  const states: string[] = [];
+  for (const [worker, units] of [
+    [first, 10],
+    [first, 95],
+    [first, 95],
+    [first, 30],
+    [second, 30],
+    [second, 31],
+    [first, 30],
+  ] as const) {
+    const request = new SimulatedRequest(worker, limit, { units });
+    await simulation.deliverAll();
+    states.push(`${units} ${request.state}`);
+  }
+  expect(states.slice(0, 4)).toEqual(['10 spent', '95 refused', '95 refused', '30 spent']);
+  expect(states.slice(4)).toEqual(['30 spent', '31 refused', '30 spent']);
+});
+
+test('of requests that wait together, those for which the units suffice are served', async () => {
+  const simulation = new LeaseSimulation(1);
+  const limit = perMinute(100);
+  const requests = [40, 200, 40, 90, 15].map((units) => new SimulatedRequest(simulation.worker(0), limit, { units }));
+  await simulation.deliverAll();
+  expect(requests.map(({ state }) => state)).toEqual(['spent', 'refused', 'spent', 'refused', 'spent']);
+  expect(simulation.messages).toBeLessThanOrEqual(10);
+});
+
+test('a lease of one of several machines keeps no more than a small part of the limit', async () => {
+  const ledger = new MemoryLedger({ elapsedMs: () => 0, utcMs: () => 0 });
+  const simulation = new LeaseSimulation(1, ledger, true);
+  const { leases } = simulation.worker(0);
+  const limit = perMinute(1_000);
+  const large = new SimulatedRequest(simulation.worker(0), limit, { units: 1_000 });
+  await simulation.deliverAll();
+  leases.release(limit, 990, large.window);
+  await simulation.deliverAll();
+  expect(await ledger.take(limit, 0)).toMatchObject({ remaining: 990 });
+  leases.release(limit, 4, large.window);
+  await simulation.deliverAll();
+  expect(await ledger.take(limit, 0)).toMatchObject({ remaining: 990 });
+  expect(new SimulatedRequest(simulation.worker(0), limit, { units: 4 }).state).toBe('spent');
 });
 
 test('a worker that is refused asks again after 50 ms, not for each request', async () => {

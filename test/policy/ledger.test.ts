@@ -17,6 +17,13 @@ test('grants are partial, and the sum of a window is the limit', async () => {
   expect(await ledger.take(PER_MINUTE, 1)).toMatchObject({ granted: 0, remaining: 0 });
 });
 
+test('fewer units than the least are not granted, and stay free', async () => {
+  const ledger = new MemoryLedger(manualClock());
+  await ledger.take(PER_MINUTE, 4);
+  expect(await ledger.take(PER_MINUTE, 9, 7)).toMatchObject({ granted: 0, remaining: 6 });
+  expect(await ledger.take(PER_MINUTE, 9, 5)).toMatchObject({ granted: 6, remaining: 0 });
+});
+
 test('a window begins with the first units and ends after its length', async () => {
   const clock = manualClock(5_000);
   const ledger = new MemoryLedger(clock);

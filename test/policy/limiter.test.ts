@@ -6,6 +6,7 @@ import {
   type LimitReached,
   type Reservation,
   limitSetOf,
+  type LimitedCall,
   type LimitSet,
 } from '../../src/policy/limiter.ts';
 import { LeaseSimulation } from './lease-simulation.ts';
@@ -21,7 +22,7 @@ function limited(limits: CallerLimits) {
   if (set === undefined) throw new Error('no limits');
   const limiter = new Limiter(leases, undefined);
   const reserve = async (): Promise<Reservation | LimitReached> => {
-    const call = limiter.reservation(set, 'F', TOKENS);
+    const call = limiter.reservation(set, { functionName: 'F' }, TOKENS);
     const reached = limiter.take(call);
     await simulation.deliverAll();
     return (await reached) ?? call;
@@ -89,12 +90,12 @@ test('a reservation takes no promise once the worker has units', async () => {
   const ended = reservation(await reserve());
   limiter.settle(ended, undefined);
   for (let call = 0; call < 10; call += 1) reservation(await reserve());
-  expect(limiter.take(limiter.reservation(set, 'F', TOKENS))).toBeUndefined();
+  expect(limiter.take(limiter.reservation(set, { functionName: 'F' }, TOKENS))).toBeUndefined();
 });
 
 test('a call that ends while the worker asks for units leaves none reserved', async () => {
   const { limiter, reserve, set, simulation } = limited({ tokensPerMinute: 1_000, inFlight: 1 });
-  const call = limiter.reservation(set, 'F', TOKENS);
+  const call = limiter.reservation(set, { functionName: 'F' }, TOKENS);
   const reached = limiter.take(call);
   expect(reached).toBeInstanceOf(Promise);
   limiter.settle(call, undefined);
@@ -146,7 +147,7 @@ test('estimates follow the calls of a function', () => {
 
 test('a call that used fewer tokens than its arguments have lets no others through', async () => {
   const { limiter, reserve, set, simulation } = limited({ tokensPerMinute: 100_000 });
-  const large = limiter.reservation(set, 'F', 90_000);
+  const large = limiter.reservation(set, { functionName: 'F' }, 90_000);
   void limiter.take(large);
   await simulation.deliverAll();
   limiter.settle(large, { tokens: 1_500, cost: undefined });
@@ -155,9 +156,55 @@ test('a call that used fewer tokens than its arguments have lets no others throu
   expect(taken).toBe(985);
 });
 
-test('each function has estimates of its own', async () => {
+test('each caller, function and client has estimates of its own, which a reload keeps', async () => {
   const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000 });
   limiter.settle(reservation(await reserve()), { tokens: 300, cost: undefined });
-  expect(limiter.reservation(set, 'F', TOKENS).tokens).toBe(300);
-  expect(limiter.reservation(set, 'G', TOKENS).tokens).toBe(100);
+  const tokensOf = (of: LimitSet | undefined, call: LimitedCall) =>
+    of === undefined ? undefined : limiter.reservation(of, call, TOKENS).tokens;
+  expect(tokensOf(set, { functionName: 'F' })).toBe(300);
+  expect(tokensOf(limitSetOf('key:a', { tokensPerMinute: 5 }), { functionName: 'F' })).toBe(300);
+  expect(tokensOf(set, { functionName: 'G' })).toBe(100);
+  expect(tokensOf(set, { functionName: 'F', client: 'C' })).toBe(100);
+  expect(tokensOf(limitSetOf('key:b', { tokensPerMinute: 5 }), { functionName: 'F' })).toBe(100);
+});
+
+test('a call whose request brings clients or variables is estimated from earlier calls, and teaches nothing', async () => {
+  const { limiter, set } = limited({ tokensPerMinute: 1_000, costPerDay: 1 });
+  const own = { functionName: 'F', decidesUpstream: true };
+  const ended = (call: LimitedCall, tokens: number) =>
+    limiter.settle(limiter.reservation(set, call, TOKENS), { tokens, cost: tokens });
+  ended(own, 1e8);
+  expect(limiter.reservation(set, { functionName: 'F' }, TOKENS)).toMatchObject({ tokens: 100, cost: 0 });
+  ended({ functionName: 'F' }, 150);
+  expect(limiter.reservation(set, own, TOKENS).tokens).toBe(150);
+});
+
+test('one call teaches little, whatever it used, and large calls are known after a few of them', () => {
+  const earlier = new EarlierCalls();
+  for (let call = 0; call < 50; call += 1) earlier.learn(100, { tokens: 300, cost: 0.001 });
+  earlier.learn(100, { tokens: 1e8, cost: 1e6 });
+  expect(earlier.tokensOf(100)).toBeLessThan(1_400);
+  expect(earlier.cost).toBeLessThan(0.2);
+  // Arguments of which the prompt has little do not let the next calls through.
+  for (let call = 0; call < 50; call += 1) earlier.learn(1_000_000, { tokens: 300, cost: 0.001 });
+  expect(earlier.tokensOf(100)).toBeGreaterThanOrEqual(100);
+  for (let call = 0; call < 12; call += 1) earlier.learn(100, { tokens: 100_000, cost: 0.1 });
+  expect(earlier.tokensOf(100)).toBeGreaterThan(20_000);
+});
+
+test('an estimate of what a call used counts at least as much as its reservation, and teaches nothing', async () => {
+  const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000 });
+  const states: string[] = [];
+  for (const tokens of [40, 250]) {
+    limiter.settle(reservation(await reserve()), { tokens, cost: undefined, isEstimate: true });
+    states.push(limiter.state(set).replace(/;t=\d+/u, ''));
+  }
+  expect(states).toEqual(['"tokens_per_minute";r=900', '"tokens_per_minute";r=650']);
+  expect(limiter.reservation(set, { functionName: 'F' }, TOKENS).tokens).toBe(100);
+});
+
+test('a cost that no integer holds uses up the limit', async () => {
+  const { limiter, reserve } = limited({ costPerDay: 1 });
+  limiter.settle(reservation(await reserve()), { tokens: 1, cost: 1e30 });
+  expect(await reserve()).toMatchObject({ name: 'cost_per_day' });
 });

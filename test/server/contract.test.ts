@@ -177,7 +177,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     await expect(call).rejects.toThrow('aborted');
     await until(() => server.runtime.calls[0]?.context.cancellation.cancelled === true);
     await until(() => server.services.active.size === 0);
-    expect(server.log.at(-1)?.fields['status']).toBe(499);
+    expect(server.log.at(-1)?.fields).toMatchObject({ status: 499, client: 'Fast', inputTokens: 12, outputTokens: 2 });
   });
 
   it('answers the calls in flight at the end of a drain', async () => {
@@ -190,6 +190,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ error: 'draining' });
     expect(server.runtime.calls[0]?.context.cancellation.reason).toBe('draining');
+    expect(server.log.at(-1)?.fields).toMatchObject({ status: 503, client: 'Fast', inputTokens: 12, outputTokens: 2 });
   });
 
   it('writes one line for each call, and counts it', async () => {

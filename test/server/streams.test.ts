@@ -369,6 +369,8 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(await server.services.metricsText('prometheus')).toContain('svc_stream_cuts_total 1');
     reader.socket.resume();
     await reader.until(() => reader.closed);
+    const metrics = await server.services.metricsText('prometheus');
+    expect(metrics).toMatch(/^svc_tokens_total\{client="\w+",direction="output"\} 2$/mu);
   });
 
   it('cuts a reader when the backlog is full, and releases its share', async () => {

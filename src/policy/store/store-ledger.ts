@@ -1,5 +1,14 @@
 import { setNewest } from '../../base/set-newest.ts';
-import { DAY_MS, SYSTEM_CLOCK, untilMidnight, type Clock, type Grant, type Ledger, type Limit } from '../ledger.ts';
+import {
+  DAY_MS,
+  grantOf,
+  SYSTEM_CLOCK,
+  untilMidnight,
+  type Clock,
+  type Grant,
+  type Ledger,
+  type Limit,
+} from '../ledger.ts';
 import type { Store } from './store.ts';
 
 /** The units that a silent machine holds are free after this time. Each machine renews its own three times in that time. */
@@ -7,6 +16,9 @@ const HOLD_LIFETIME_MS = 15_000;
 
 /** The most windows that a machine remembers. It forgets the oldest first. */
 const MAX_WINDOWS = 100_000;
+
+/** The most units that the store receives at once: its counters are integers of 64 bits, and its scripts compute with doubles. */
+const MAX_UNITS = Number.MAX_SAFE_INTEGER;
 
 /** What this machine took in one window. */
 interface OwnWindow {
@@ -48,8 +60,9 @@ export class StoreLedger implements Ledger {
     this.#renewal = setInterval(() => this.#renew(), HOLD_LIFETIME_MS / 10).unref();
   }
 
-  take(limit: Limit, units: number): Promise<Grant> {
-    return limit.windowMs === undefined ? this.#hold(limit, units) : this.#takeFrom(limit, limit.windowMs, units);
+  take(limit: Limit, units: number, least = 1): Promise<Grant> {
+    const wanted = { units, least };
+    return limit.windowMs === undefined ? this.#hold(limit, wanted) : this.#takeFrom(limit, limit.windowMs, wanted);
   }
 
   give(limit: Limit, units: number, window: number): void {
@@ -64,11 +77,11 @@ export class StoreLedger implements Ledger {
     await Promise.all([...this.#holds.values()].map((hold) => this.#report({ ...hold, held: 0 })));
   }
 
-  async #takeFrom(limit: Limit, windowMs: number, units: number): Promise<Grant> {
+  async #takeFrom(limit: Limit, windowMs: number, wanted: Wanted): Promise<Grant> {
     const unknown = this.#current(limit)?.unknown ?? 0;
-    const args = [limit.units, windowMs, unknown, units];
+    const args = [limit.units, windowMs, unknown, wanted.units, wanted.least];
     const answer = numbersIn(await this.#store.run('take', [this.#key(limit)], args));
-    if (answer === undefined) return this.#takeAlone(limit, windowMs, units);
+    if (answer === undefined) return this.#takeAlone(limit, windowMs, wanted);
     const [granted = 0, remaining = 0, resetMs = 0, window = 0] = answer;
     let own = this.#current(limit);
     if (own === undefined || own.window !== window) {
@@ -78,10 +91,10 @@ export class StoreLedger implements Ledger {
     return { granted, remaining, resetMs: Math.max(0, resetMs), window };
   }
 
-  #takeAlone(limit: Limit, windowMs: number, units: number): Grant {
+  #takeAlone(limit: Limit, windowMs: number, { units, least }: Wanted): Grant {
     const own = this.#current(limit) ?? this.#beginAlone(limit, windowMs);
     const share = this.#shareOf(limit);
-    const granted = Math.max(0, Math.min(units, share - own.taken));
+    const granted = grantOf(share - own.taken, units, least);
     own.taken += granted;
     own.unknown += granted;
     const resetMs = own.endsAt - this.#clock.elapsedMs();
@@ -92,7 +105,7 @@ export class StoreLedger implements Ledger {
   #charge(limit: Limit, windowMs: number, units: number): void {
     const own = this.#current(limit) ?? this.#beginAlone(limit, windowMs);
     own.taken += units;
-    own.unknown += units;
+    own.unknown = Math.min(MAX_UNITS, own.unknown + units);
   }
 
   #giveBack(limit: Limit, units: number, window: number): void {
@@ -125,13 +138,13 @@ export class StoreLedger implements Ledger {
     return own;
   }
 
-  async #hold(limit: Limit, units: number): Promise<Grant> {
+  async #hold(limit: Limit, wanted: Wanted): Promise<Grant> {
     const hold = this.#holdOf(limit);
     hold.asking = true;
-    const answer = numbersIn(await this.#report(hold, units));
+    const answer = numbersIn(await this.#report(hold, wanted));
     hold.asking = false;
     const share = this.#shareOf(limit);
-    const [granted = 0, remaining = 0] = answer ?? aloneOf(share - hold.held, units);
+    const [granted = 0, remaining = 0] = answer ?? aloneOf(share - hold.held, wanted);
     hold.held += granted;
     // Units came back meanwhile, which the store does not know.
     if (hold.changed) this.#reportLater(hold);
@@ -152,10 +165,10 @@ export class StoreLedger implements Ledger {
     void this.#report(hold);
   }
 
-  #report(hold: OwnHold, wanted = 0): Promise<unknown> {
+  #report(hold: OwnHold, { units, least }: Wanted = NOTHING): Promise<unknown> {
     const { limit, held } = hold;
     hold.renewAt = this.#clock.elapsedMs() + HOLD_LIFETIME_MS / 3;
-    const args = [limit.units, this.#store.machine, held, wanted, HOLD_LIFETIME_MS];
+    const args = [limit.units, this.#store.machine, held, units, HOLD_LIFETIME_MS, least];
     return this.#store.run('hold', [this.#key(limit)], args);
   }
 
@@ -185,8 +198,16 @@ export class StoreLedger implements Ledger {
   }
 }
 
-function aloneOf(free: number, units: number): readonly number[] {
-  const granted = Math.max(0, Math.min(units, free));
+/** The most and the least units that someone asks for. */
+interface Wanted {
+  readonly units: number;
+  readonly least: number;
+}
+
+const NOTHING: Wanted = { units: 0, least: 1 };
+
+function aloneOf(free: number, { units, least }: Wanted): readonly number[] {
+  const granted = grantOf(free, units, least);
   return [granted, Math.max(0, free - granted)];
 }
 

@@ -322,8 +322,9 @@ return last`,
   },
   /**
    * Keys: the window of a limit. Arguments: the units of the limit, the length of the window (a day begins at midnight UTC), the units
-   * that this machine took without the store, and the wanted units. Returns the granted and the remaining units, the milliseconds
-   * until the end, and the number of the window.
+   * that this machine took without the store, and the most and the least units that it wants. Returns the granted units (0 if fewer than
+   * the least are free) and the remaining ones, the milliseconds until the end, and the number of the window. What is taken stays
+   * below 2^53, which a double holds exactly.
    */
   take: {
     keys: 1,
@@ -342,7 +343,12 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
   end
 end
 local taken = redis.call('HINCRBY', KEYS[1], 'taken', ARGV[3])
-local granted = math.max(0, math.min(tonumber(ARGV[4]), limit - taken))
+if taken > 9007199254740991 then
+  redis.call('HSET', KEYS[1], 'taken', '9007199254740991')
+  taken = 9007199254740991
+end
+local granted = math.min(tonumber(ARGV[4]), limit - taken)
+if granted < tonumber(ARGV[5]) then granted = 0 end
 if granted > 0 then taken = redis.call('HINCRBY', KEYS[1], 'taken', granted) end
 local window = tonumber(redis.call('HGET', KEYS[1], 'window'))
 return { granted, math.max(0, limit - taken), redis.call('PTTL', KEYS[1]), window }`,
@@ -358,8 +364,8 @@ return 1`,
   },
   /**
    * Keys: the units of a limit that machines hold, such as calls in flight. Arguments: the units of the limit, this machine, the units
-   * that it holds, the wanted units, and the milliseconds after which the units of a silent machine are free. Returns the granted
-   * and the remaining units.
+   * that it holds, the most units that it wants, the milliseconds after which the units of a silent machine are free, and the least
+   * units that it wants. Returns the granted units (0 if fewer than the least are free) and the remaining ones.
    */
   hold: {
     keys: 1,
@@ -374,7 +380,8 @@ for index = 1, #fields, 2 do
   elseif fields[index] ~= ARGV[2] then others = others + tonumber(units) end
 end
 local held = tonumber(ARGV[3])
-local granted = math.max(0, math.min(tonumber(ARGV[4]), tonumber(ARGV[1]) - others - held))
+local granted = math.min(tonumber(ARGV[4]), tonumber(ARGV[1]) - others - held)
+if granted < tonumber(ARGV[6]) then granted = 0 end
 held = held + granted
 if held > 0 then
   redis.call('HSET', KEYS[1], ARGV[2], string.format('%d %d', held, now + ARGV[5]))

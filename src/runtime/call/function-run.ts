@@ -1,3 +1,4 @@
+import { textTokens } from './estimate-tokens.ts';
 import type { AttemptObserver, ObservedParse, ClientHealth } from '../../base/call-observer.ts';
 import { type Result, err, ok } from '../../base/result.ts';
 import type { Failure, Attempt } from '../../schema/failure.ts';
@@ -14,7 +15,7 @@ import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-cli
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import type { CoolingClients } from '../model/strategies/strategy-members.ts';
 import { runPlan, type RoundRobinTurns } from '../model/strategies/run-plan.ts';
-import { type ModelReply, addTokens } from '../model/wire/reply-format.ts';
+import { type ModelReply, addTokens, MOST_TOKENS } from '../model/wire/reply-format.ts';
 import { reaskMessages } from '../prompt/build-messages.ts';
 import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import type { CallTypes } from './call-types.ts';
@@ -29,6 +30,8 @@ export interface RunServices {
   readonly options: RuntimeOptions;
   readonly directory: ClientDirectory;
   readonly turn: RoundRobinTurns;
+  /** The clients whose provider stated a usage that cannot be true; those of requests share an empty name. */
+  readonly implausible: Set<string>;
 }
 
 interface RunParts {
@@ -61,6 +64,8 @@ export class FunctionRun {
   #answered: ModelAttempt | undefined;
   #paused = false;
   #lastFailure: Failure | undefined;
+  /** The part of a reply that broke off, with an estimate of the counts that are missing. */
+  #received: ModelReply | undefined;
   /** The end of the last attempt, for the health of its client. */
   #attemptEnd = UNDECIDED;
 
@@ -141,6 +146,7 @@ export class FunctionRun {
     const startedAt = performance.now();
     let result: Result<ParsedReply, AttemptFailure>;
     try {
+      this.#received = undefined;
       const asked = this.#askModel(source, deadlineAt, invalid);
       result = asked.ok ? await this.#read(asked.value, await asked.value.reply) : asked;
     } finally {
@@ -198,7 +204,8 @@ export class FunctionRun {
     { client, prompt, wrapped, deadlineAt, askedAt }: AskedModel,
     reply: Result<ModelReply, AttemptFailure>,
   ): Promise<Result<ParsedReply, AttemptFailure>> {
-    this.#recorder.answered(reply.ok ? reply.value : undefined, askedAt);
+    this.#recorder.answered(reply.ok ? reply.value : undefined, this.#received, askedAt);
+    this.#checkUsage(client);
     this.#attemptEnd = attemptEnd(reply, client.coolDownMs);
     if (!reply.ok) return reply;
     try {
@@ -243,7 +250,8 @@ export class FunctionRun {
       reasoning: call.include.has('reasoning') ? (delta) => reader.reasoning(delta) : undefined,
       ended: (result) => {
         forget();
-        observer?.ended(result.ok ? result.value : attemptError(result.failure));
+        if (!result.ok) this.#receivedOnly(attempt.takeReceived(), messages);
+        observer?.ended(result.ok ? result.value : { ...attemptError(result.failure), ...this.#receivedCounts });
         this.#attempt = undefined;
         this.#answered = attempt;
         resolve(result);
@@ -252,11 +260,37 @@ export class FunctionRun {
     this.#attempt = attempt;
     if (this.#paused) attempt.pause();
     forget = context.cancellation.onCancel((reason) => {
+      // The provider reads the prompt and answers, whether or not a part of the answer has arrived.
+      this.#receivedOnly(attempt.takeReceived() ?? NOTHING_YET, messages);
       attempt.cancel();
-      observer?.ended({ error: 'cancelled' });
+      observer?.ended({ error: 'cancelled', ...this.#receivedCounts });
       resolve(err(finalFailure(cancelled(reason))));
     });
     return ended;
+  }
+
+  #receivedOnly(received: ModelReply | undefined, prompt: readonly Message[]): void {
+    this.#received = received === undefined ? undefined : withCounts(received, prompt);
+  }
+
+  get #receivedCounts(): Pick<ModelReply, 'inputTokens' | 'outputTokens'> {
+    const { inputTokens = 0, outputTokens = 0 } = this.#received ?? {};
+    return this.#received === undefined ? {} : { inputTokens, outputTokens };
+  }
+
+  /** Warns once for each client. A provider can be wrong about each call, and a request can bring any provider. */
+  #checkUsage({ name }: ModelClient): void {
+    if (!this.#recorder.isImplausible) return;
+    const { call, context, services } = this.#parts;
+    const { implausible, options } = services;
+    const client = call.decidesUpstream ? '' : name;
+    if (implausible.has(client)) return;
+    implausible.add(client);
+    const fields = { requestId: context.requestId, ...(client === '' ? {} : { client }), mostTokens: MOST_TOKENS };
+    options.logger.warn(
+      { ...fields, mostDollars: HIGHEST_COST },
+      'a provider states more tokens than any context window holds, or its prices give a cost that no reply has: svc counts the most that can be',
+    );
   }
 
   #observe(client: ModelClient, messages: readonly Message[], isReask: boolean): AttemptObserver | undefined {
@@ -323,6 +357,23 @@ export class FunctionRun {
 
 /** The message of a failure names the first attempts; the failure lists all of them. */
 const LISTED_ATTEMPTS = 20;
+
+const NOTHING_YET: ModelReply = { text: '' };
+
+/** A reply with an estimate of the counts that its provider has not stated. Some state a first part of the output at the start. */
+function withCounts(reply: ModelReply, prompt: readonly Message[]): ModelReply {
+  const { text, reasoning = '', outputTokens = 0 } = reply;
+  const written = Math.ceil(textTokens(text) + textTokens(reasoning));
+  const { inputTokens = Math.ceil(promptTokens(prompt)) } = reply;
+  return { ...reply, inputTokens, outputTokens: Math.max(outputTokens, written) };
+}
+
+/** The tokens of the text in a prompt. */
+function promptTokens(prompt: readonly Message[]): number {
+  let tokens = 0;
+  for (const { parts } of prompt) for (const part of parts) if (part.kind === 'text') tokens += textTokens(part.text);
+  return tokens;
+}
 
 function attemptError({ failure }: AttemptFailure): { readonly error: string; readonly status: number | undefined } {
   return { error: failure.code, status: failure.code === 'client_error' ? failure.upstreamStatus : undefined };
@@ -414,6 +465,10 @@ class CallRecorder {
   #unlisted: ModelReply | undefined;
   #unlistedCost: number | undefined;
   readonly #usage: Draft<TokenUsage> = {};
+  /** The tokens of replies whose provider counts none, by estimate; undefined while all counts are the provider's. */
+  #estimatedTokens: number | undefined;
+  /** A count or a cost of the last reply is the most that can be. */
+  isImplausible = false;
   /** US dollars; undefined before the first reply, and once a part of it is unknown. */
   #cost: number | undefined;
   #replies = 0;
@@ -435,18 +490,25 @@ class CallRecorder {
     this.#firstTextMs ??= performance.now() - this.#startedAt;
   }
 
-  answered(reply: ModelReply | undefined, askedAt: number): void {
+  /** Without a reply, `received` is the part of it that arrived before it broke off, if there is any. */
+  answered(reply: ModelReply | undefined, received: ModelReply | undefined, askedAt: number): void {
     this.#reply = reply;
     this.#askedAt = askedAt;
     this.#answeredAt = performance.now();
     this.#modelMs += this.#answeredAt - askedAt;
-    if (reply === undefined) return;
-    this.#unlisted = reply;
-    const { inputTokens, outputTokens, tokenDetails } = reply;
+    this.isImplausible = false;
+    const counted = reply ?? received;
+    if (counted === undefined) return;
+    this.#unlisted = counted;
+    const { inputTokens, outputTokens, tokenDetails } = counted;
+    if (reply === undefined) this.#estimatedTokens ??= 0;
+    else if (inputTokens === undefined && outputTokens === undefined) this.#estimate(reply);
     if (inputTokens !== undefined) this.#usage.inputTokens = (this.#usage.inputTokens ?? 0) + inputTokens;
     if (outputTokens !== undefined) this.#usage.outputTokens = (this.#usage.outputTokens ?? 0) + outputTokens;
     if (tokenDetails !== undefined) addTokens(this.#usage, tokenDetails);
-    this.#addCost(costOf(reply, this.#client?.prices));
+    const cost = costOf(counted, this.#client?.prices);
+    this.isImplausible = inputTokens === MOST_TOKENS || outputTokens === MOST_TOKENS || cost === HIGHEST_COST;
+    this.#addCost(cost);
   }
 
   succeeded(attempt: EndedAttempt): void {
@@ -484,6 +546,7 @@ class CallRecorder {
     if (client !== undefined) report.client = client.name;
     if (client?.model !== undefined) report.model = client.model;
     if (this.#cost !== undefined) report.cost = Math.round(this.#cost * 1e9) / 1e9;
+    if (this.#estimatedTokens !== undefined) report.estimatedTokens = this.#estimatedTokens;
     if (this.#reply?.finishReason !== undefined) report.finishReason = this.#reply.finishReason;
     if (this.#firstTextMs !== undefined) report.firstTextMs = this.#firstTextMs;
     if (this.#prompt !== undefined) report.prompt = this.#prompt;
@@ -515,6 +578,11 @@ class CallRecorder {
     this.#attempts.push(entry);
   }
 
+  #estimate(reply: ModelReply): void {
+    const { inputTokens = 0, outputTokens = 0 } = withCounts(reply, this.#prompt ?? []);
+    this.#estimatedTokens = (this.#estimatedTokens ?? 0) + inputTokens + outputTokens;
+  }
+
   #addCost(cost: number | undefined): void {
     this.#unlistedCost = cost;
     const before = this.#replies === 0 ? 0 : this.#cost;
@@ -533,7 +601,7 @@ interface EndedAttempt {
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** US dollars. A definition can state prices so high that a reply has no finite cost. */
+/** US dollars. A definition can state prices so high that a reply has no finite cost: it counts as the highest one. */
 function costOf(
   { inputTokens, outputTokens, tokenDetails }: ModelReply,
   prices: TokenPrices | undefined,
@@ -542,8 +610,8 @@ function costOf(
   const { input, output, cached_input: cachedInput = input } = prices;
   const cached = Math.min(tokenDetails?.cachedInputTokens ?? 0, inputTokens);
   const cost = ((inputTokens - cached) * input + cached * cachedInput + outputTokens * output) / 1e6;
-  return cost < HIGHEST_COST ? cost : undefined;
+  return Math.min(cost, HIGHEST_COST);
 }
 
-/** `toFixed` writes higher numbers with an exponent. */
-const HIGHEST_COST = 1e15;
+/** US dollars: a reply of a hundred million tokens costs less at ten thousand dollars for a million of them. */
+const HIGHEST_COST = 1e6;

@@ -69,6 +69,10 @@ export class ReadyCall implements PreparedCall {
     return this.fn.name;
   }
 
+  get client(): string {
+    return this.decidesUpstream ? this.fn.client : this.plan.name;
+  }
+
   /** The most requests to models. */
   get maxRequests(): number {
     return isOfRequest(this.plan) ? MAX_REQUESTS : Infinity;

@@ -79,6 +79,8 @@ export interface PreparedCall {
   readonly include: ReadonlySet<AnswerPart>;
   /** The tags of the call, by name. */
   readonly tags?: ReadonlyMap<string, string> | undefined;
+  /** The client of the definitions that the call names, a strategy or not; the function's own if the request decides. */
+  readonly client?: string;
   /** The request decides which servers the call reaches, and so how long it takes: its options define clients or set `env`. */
   readonly decidesUpstream?: boolean;
   /** How long the answer can be returned for equal calls, in milliseconds; absent if neither the request nor its client asks for it. */
@@ -123,10 +125,12 @@ export interface CallReport {
   readonly client?: string;
   readonly model?: string;
   readonly attempts: readonly Attempt[];
-  /** The tokens of all replies together, as far as they are known. */
+  /** The tokens of all replies together, as far as they are known, with an estimate for each reply that broke off. */
   readonly usage: TokenUsage;
   /** US dollars for these replies. Absent if a count, or a price, is unknown. */
   readonly cost?: number;
+  /** Set if the provider did not count all replies. Of a reply that broke off, `usage` has an estimate; this is that of the others. */
+  readonly estimatedTokens?: number;
   readonly finishReason?: string;
   /** Milliseconds of waiting for models, summed over all attempts. */
   readonly modelMs: number;

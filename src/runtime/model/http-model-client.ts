@@ -141,6 +141,16 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     } else this.#send(call);
   }
 
+  takeReceived(): ModelReply | undefined {
+    const chunks = this.#chunks.splice(0);
+    try {
+      for (const chunk of chunks) this.#decoder?.push(chunk);
+    } catch {
+      // Only what can be read counts.
+    }
+    return this.#decoder?.received();
+  }
+
   cancel(): void {
     this.#close();
     this.#preparation?.cancellation.cancel('no caller waits for the answer');
@@ -437,6 +447,16 @@ class ReplyDecoder {
   /** The body ended. Call `takeDelta` and read `failure` before `finish`: the last event can bring text. */
   endOfBody(): void {
     this.#frames?.end();
+  }
+
+  /** The part of a stream that has arrived; undefined if there is none. */
+  received(): ModelReply | undefined {
+    this.takeDelta();
+    this.takeReasoning();
+    const reply = this.#stream?.reply(this.#text);
+    const { inputTokens, outputTokens } = reply ?? {};
+    const isEmpty = this.#text === '' && this.#reasoning === '' && (inputTokens ?? outputTokens) === undefined;
+    return reply === undefined || isEmpty ? undefined : { ...reply, reasoning: this.#reasoning };
   }
 
   /** The reply, or the reason why the body is none. */

@@ -61,6 +61,11 @@ export interface ModelListener {
 
 /** One attempt at one model, under way. */
 export interface ModelAttempt {
+  /**
+   * The part of a streamed reply that has arrived, with the counts that the provider has stated; undefined if there is none. For a reply
+   * that broke off: nothing more of it is read.
+   */
+  takeReceived(): ModelReply | undefined;
   /** The listener hears nothing more, and the provider sees the connection go. */
   cancel(): void;
   /** Releases the memory of the reply after its use. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { DAY_MS, type Limit } from '../../../src/policy/ledger.ts';
+import { DAY_MS, grantOf, type Limit } from '../../../src/policy/ledger.ts';
 import { StoreLedger } from '../../../src/policy/store/store-ledger.ts';
 import { assertAsyncProperty } from '../../support/assert-property.ts';
 import { fakeStore, type Fault } from './fake-client.ts';
@@ -17,9 +17,9 @@ class Counters {
   taken = 0;
   readonly held = new Map<string, number>();
 
-  take([limit = 0, , unknown = 0, units = 0]: readonly number[]): readonly number[] {
+  take([limit = 0, , unknown = 0, units = 0, least = 1]: readonly number[]): readonly number[] {
     this.taken += unknown;
-    const granted = Math.max(0, Math.min(units, limit - this.taken));
+    const granted = grantOf(limit - this.taken, units, least);
     this.taken += granted;
     return [granted, Math.max(0, limit - this.taken), 60_000, this.window];
   }
@@ -29,10 +29,10 @@ class Counters {
     return 1;
   }
 
-  hold([limit, id, held, wanted]: ReadonlyArray<string | number>): readonly number[] {
+  hold([limit, id, held, wanted, , least]: ReadonlyArray<string | number>): readonly number[] {
     this.held.delete(String(id));
     const others = [...this.held.values()].reduce((sum, units) => sum + units, 0);
-    const granted = Math.max(0, Math.min(Number(wanted), Number(limit) - others - Number(held)));
+    const granted = grantOf(Number(limit) - others - Number(held), Number(wanted), Number(least));
     this.held.set(String(id), Number(held) + granted);
     return [granted, Math.max(0, Number(limit) - others - Number(held) - granted)];
   }
@@ -53,8 +53,8 @@ async function machine(counters: Counters, machines = 2) {
 }
 
 /** Takes units while the fake clock runs, so that operations without an answer end. */
-async function take(ledger: StoreLedger, limit: Limit, units: number) {
-  const grant = ledger.take(limit, units);
+async function take(ledger: StoreLedger, limit: Limit, units: number, least?: number) {
+  const grant = ledger.take(limit, units, least);
   await vi.advanceTimersByTimeAsync(60);
   return grant;
 }
@@ -66,6 +66,30 @@ test('machines share one limit, and no unit is granted twice', async () => {
   expect(await take(two.ledger, PER_MINUTE, 70)).toMatchObject({ granted: 30, remaining: 0 });
   one.ledger.give(PER_MINUTE, 5, 1_000_000);
   expect(await take(two.ledger, PER_MINUTE, 70)).toMatchObject({ granted: 5 });
+});
+
+test('fewer units than the least are not granted, and stay free for other machines', async () => {
+  const counters = new Counters();
+  const [one, two] = [await machine(counters), await machine(counters)];
+  for (const limit of [PER_MINUTE, IN_FLIGHT]) {
+    await take(one.ledger, limit, limit.units / 2);
+    expect(await take(one.ledger, limit, limit.units, limit.units)).toMatchObject({ granted: 0 });
+    expect(await take(two.ledger, limit, limit.units)).toMatchObject({ granted: limit.units / 2 });
+  }
+  const alone = await machine(new Counters());
+  alone.client.become('closed');
+  for (const limit of [PER_MINUTE, IN_FLIGHT]) {
+    expect(await take(alone.ledger, limit, limit.units, limit.units)).toMatchObject({ granted: 0 });
+  }
+});
+
+test('usage beyond what a counter of the store can hold is reported as the most that it can', async () => {
+  const counters = new Counters();
+  const { ledger } = await machine(counters);
+  const { window } = await take(ledger, PER_MINUTE, 1);
+  for (let call = 0; call < 2; call += 1) ledger.give(PER_MINUTE, -1e24, window);
+  expect(await take(ledger, PER_MINUTE, 1)).toMatchObject({ granted: 0 });
+  expect(counters.taken).toBe(Number.MAX_SAFE_INTEGER + 1);
 });
 
 test('without the store, a machine grants no more than its share, and what it took before counts', async () => {

@@ -33,7 +33,7 @@ const ADDRESS_LIMITED: Partial<Config> = { keyFile: { defaultLimits: { requestsP
 function reachLimit({ services }: TestServer, set: LimitSet | undefined): void {
   const { limiter } = services;
   if (limiter === undefined || set === undefined) return;
-  for (let call = 0; call < 2; call += 1) void limiter.take(limiter.reservation(set, 'Greet', 0));
+  for (let call = 0; call < 2; call += 1) void limiter.take(limiter.reservation(set, { functionName: 'Greet' }, 0));
 }
 
 /** The limits of callers. */

@@ -40,6 +40,16 @@ export function failed(failure: Failure): CallOutcome {
   return { result: err(failure), report: { ...REPORT, attempts: [] } };
 }
 
+/** The outcome of a call that no caller waits for, after its model began to reply. */
+function cancelled(reason: string): CallOutcome {
+  const attempts = [{ client: 'Fast', outcome: 'cancelled', durationMs: 3, inputTokens: 12, outputTokens: 2 }] as const;
+  const usage = { inputTokens: 12, outputTokens: 2 };
+  return {
+    result: err({ code: 'cancelled', message: reason }),
+    report: { ...REPORT, attempts, usage, estimatedTokens: 0 },
+  };
+}
+
 /** A value that lacks two members and a field of the reply; one of the members has no flag. */
 export const LOSSY: ParsedReply = {
   ...reply([1]),
@@ -147,11 +157,15 @@ export class ScriptedRuntime implements FunctionRuntime {
 
   async call(prepared: PreparedCall, context: CallContext): Promise<CallOutcome> {
     this.calls.push({ functionName: prepared.functionName, context });
-    return this.onCall(context);
+    const left = new Promise<CallOutcome>((resolve) => {
+      context.cancellation.onCancel((reason) => resolve(cancelled(reason)));
+    });
+    return Promise.race([this.onCall(context), left]);
   }
 
   stream(_: PreparedCall, context: CallContext, observer: StreamObserver): FunctionStream {
     const stream = new ScriptedStream(context, observer);
+    context.cancellation.onCancel((reason) => queueMicrotask(() => observer.ended(cancelled(reason))));
     this.streams.push(stream);
     return stream;
   }

@@ -91,6 +91,10 @@ class OfflineAttempt implements ModelAttempt {
     this.#after(latencyMs, () => this.#begin());
   }
 
+  takeReceived(): ModelReply | undefined {
+    return this.#sent === 0 ? undefined : { text: this.#parts.reply.slice(0, this.#sent) };
+  }
+
   cancel(): void {
     clearTimeout(this.#timer);
     clearTimeout(this.#deadline);

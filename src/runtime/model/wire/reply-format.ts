@@ -196,12 +196,15 @@ export function endingOf(finishReason: string | undefined, { finishReasons }: Re
 type KnownReply = { -readonly [Key in keyof ModelReply]: ModelReply[Key] };
 
 function addCounts(reply: KnownReply, counts: Counts): void {
-  if (counts.inputTokens !== undefined) reply.inputTokens = counts.inputTokens;
-  if (counts.outputTokens !== undefined) reply.outputTokens = counts.outputTokens;
+  if (counts.inputTokens !== undefined) reply.inputTokens = Math.min(counts.inputTokens, MOST_TOKENS);
+  if (counts.outputTokens !== undefined) reply.outputTokens = Math.min(counts.outputTokens, MOST_TOKENS);
   if (TOKEN_DETAILS.every((kind) => counts[kind] === undefined)) return;
   reply.tokenDetails = {};
   addTokens(reply.tokenDetails, counts);
 }
+
+/** Counts above this are wrong, so they count as this: the largest context window that a provider states has a tenth of it. */
+export const MOST_TOKENS = 100_000_000;
 
 const TOKEN_DETAILS: ReadonlyArray<keyof TokenDetails> = [
   'cachedInputTokens',
@@ -217,7 +220,7 @@ type TokenSums = { -readonly [Key in keyof TokenDetails]: TokenDetails[Key] };
 export function addTokens(sum: TokenSums, added: TokenDetails): void {
   for (const kind of TOKEN_DETAILS) {
     const count = added[kind];
-    if (count !== undefined) sum[kind] = (sum[kind] ?? 0) + count;
+    if (count !== undefined) sum[kind] = (sum[kind] ?? 0) + Math.min(count, MOST_TOKENS);
   }
 }
 

@@ -319,14 +319,11 @@ export function logRequest(context: RequestContext, ended: EndedRequest): void {
   });
 }
 
-/** Returns the usage of a call that ended, or undefined if it called no model. A number that the provider did not report is undefined. */
-export function usageOf(report: CallReport | undefined): Usage | undefined {
-  // The caller left while the call ran.
-  if (report === undefined) return { tokens: undefined, cost: undefined };
-  const { attempts, cost, usage } = report;
+/** Returns the usage of a call that ended, or undefined if it called no model. A number that no one knows is undefined. */
+export function usageOf({ attempts, cost, estimatedTokens, usage }: CallReport): Usage | undefined {
   if (attempts.length === 0) return undefined;
   const { inputTokens, outputTokens } = usage;
-  const tokens =
-    inputTokens === undefined && outputTokens === undefined ? undefined : (inputTokens ?? 0) + (outputTokens ?? 0);
-  return { tokens, cost };
+  const isKnown = [inputTokens, outputTokens, estimatedTokens].some((count) => count !== undefined);
+  const tokens = isKnown ? (inputTokens ?? 0) + (outputTokens ?? 0) + (estimatedTokens ?? 0) : undefined;
+  return { tokens, cost, isEstimate: estimatedTokens !== undefined };
 }

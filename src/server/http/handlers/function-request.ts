@@ -80,6 +80,10 @@ interface RequestState {
   /** While the request waits for a slot. */
   queued: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
   finished: boolean;
+  /** The call at the model: its report once it has ended. */
+  run: 'none' | 'running' | CallReport;
+  /** A request that ended before its call: it is counted and logged with the report, right after. */
+  ended: (RequestEnd & { readonly durationMs: number }) | undefined;
 }
 
 /**
@@ -103,6 +107,8 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     place: 'none',
     queued: undefined,
     finished: false,
+    run: 'none',
+    ended: undefined,
   };
   /** The times until the body was complete, and in the queue, in milliseconds. */
   readonly waits = { body: 0, queue: 0 };
@@ -151,7 +157,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
         }
       }
     } catch (error) {
-      this.crashed(error);
+      this.callCrashed(error);
     }
   }
 
@@ -171,6 +177,20 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Answers the request, now or later. */
   protected abstract run(prepared: PreparedCall): 'later';
+
+  /** The call at the model begins: `callEnded` has to follow, also after a cancellation. */
+  protected beginCall(): CallContext {
+    this.state.run = 'running';
+    return this.callContext();
+  }
+
+  /** The call at the model has ended. Returns false if the request has ended before, so that no answer is possible. */
+  protected callEnded(report: CallReport | undefined): boolean {
+    const { state } = this;
+    state.run = report ?? 'none';
+    if (state.ended !== undefined) this.#count({ ...state.ended, report });
+    return !state.finished;
+  }
 
   /** The context of the call. The wait for a slot counts towards its deadline. */
   protected callContext(): CallContext {
@@ -250,6 +270,12 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     }
   }
 
+  /** The call at the model did not start or rejected, because of a bug. */
+  protected callCrashed(error: unknown): void {
+    this.callEnded(undefined);
+    this.crashed(error);
+  }
+
   protected crashed(error: unknown): void {
     const { logFields, services } = this.context;
     services.logger.error({ ...logFields, function: this.functionName, err: error }, 'a bug in the server');
@@ -257,21 +283,32 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.refuse(INTERNAL_PROBLEM);
   }
 
-  /** Releases the slot, counts and logs the request. To be called once, when the answer is complete or impossible. */
+  /**
+   * Releases the slot, counts and logs the request. To be called once, when the answer is complete or impossible. A call that runs is
+   * cancelled by then, and ends within this turn of the event loop, as a rule.
+   */
   protected finish(end: RequestEnd): void {
-    if (this.finished) return;
-    const { context, functionName, route, state } = this;
-    const { body, kept, place, prepared, units } = state;
+    const { context, state } = this;
+    if (state.finished) return;
     state.finished = true;
-    kept?.release();
+    state.kept?.release();
     this.#endWait();
-    const { services, keyName } = context;
-    services.active.delete(this);
-    if (place !== 'none') services.admission.leave(this);
-    if (units !== undefined) services.limiter?.settle(units, place === 'slot' ? usageOf(end.report) : undefined);
+    const { active, admission } = context.services;
+    active.delete(this);
+    if (state.place !== 'none') admission.leave(this);
     const durationMs = context.elapsedMs;
+    if (state.run === 'running') state.ended = { ...end, durationMs };
+    else this.#count({ ...end, report: end.report ?? (state.run === 'none' ? undefined : state.run), durationMs });
+  }
+
+  #count(end: RequestEnd & { readonly durationMs: number }): void {
+    const { context, functionName, route, state } = this;
+    const { body, kept, prepared, units } = state;
+    const { services, keyName } = context;
+    const { durationMs, status, report } = end;
+    state.ended = undefined;
+    if (units !== undefined) services.limiter?.settle(units, report === undefined ? undefined : usageOf(report));
     const outcome = end.problem?.code ?? 'ok';
-    const { status, report } = end;
     const traceId = context.trace?.sampledTraceId;
     services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId, keyName });
     context.endCall(status, outcome, this.openedStatus);
@@ -377,11 +414,12 @@ function waitUntilAlone(request: FunctionRequest): StepOutcome {
 
 /** A limited caller needs units for the call. */
 function takeUnits(request: FunctionRequest): ReturnType<Step> {
-  const { context, functionName, state } = request;
+  const { context, state } = request;
   const { limits, services } = context;
   if (limits === undefined || services.limiter === undefined) return undefined;
-  const tokens = services.runtime.estimateTokens(preparedOf(request), bodyOf(request).text);
-  state.units = services.limiter.reservation(limits, functionName, tokens);
+  const prepared = preparedOf(request);
+  const tokens = services.runtime.estimateTokens(prepared, bodyOf(request).text);
+  state.units = services.limiter.reservation(limits, prepared, tokens);
   const reached = services.limiter.take(state.units);
   return reached instanceof Promise ? reached.then((late) => overLimit(request, late)) : overLimit(request, reached);
 }

@@ -31,7 +31,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   protected run(prepared: PreparedCall): 'later' {
     if (prepared.include.has('trace')) this.#text = '';
-    this.#stream = this.context.services.runtime.stream(prepared, this.callContext(), this);
+    this.#stream = this.context.services.runtime.stream(prepared, this.beginCall(), this);
     return 'later';
   }
 
@@ -61,8 +61,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   }
 
   ended(outcome: CallOutcome): void {
-    if (this.finished) return;
-    this.guarded(() => this.#end(outcome));
+    if (this.callEnded(outcome.report)) this.guarded(() => this.#end(outcome));
   }
 
   /** A reader that accepts events again gets the newest value, not the ones it missed. */

@@ -25,8 +25,8 @@ export class CallRequest extends FunctionRequest {
   #report: CallReport | undefined;
 
   protected run(prepared: PreparedCall): 'later' {
-    const call = this.context.services.runtime.call(prepared, this.callContext());
-    call.then(this.#answer.bind(this), this.crashed.bind(this));
+    const call = this.context.services.runtime.call(prepared, this.beginCall());
+    call.then(this.#answer.bind(this), this.callCrashed.bind(this));
     return 'later';
   }
 
@@ -35,7 +35,7 @@ export class CallRequest extends FunctionRequest {
   }
 
   #answer(outcome: CallOutcome): void {
-    if (!this.finished) this.guarded(this.#send.bind(this, outcome));
+    if (this.callEnded(outcome.report)) this.guarded(this.#send.bind(this, outcome));
   }
 
   #send({ result, report }: CallOutcome): void {

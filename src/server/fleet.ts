@@ -107,6 +107,12 @@ const LONGEST_PAUSE_MS = 10_000;
 const FREE_CRASHES = 10;
 const CRASH_WINDOW_MS = 10_000;
 
+/**
+ * The most spare workers. On a busy machine, a worker loads in 2 to 3 s: with three on their way, one is ready for each death if one
+ * worker dies each second. With one, all workers can be dead at once, and the kernel refuses connections.
+ */
+const LARGEST_RESERVE = 3;
+
 /** Wait after a replacement that did not start, and for a second missing worker before the old one drains. */
 const REPLACEMENT_WAIT_MS = 10_000;
 
@@ -117,7 +123,7 @@ const AGE_SPREAD = 0.2;
 const MIN_SERVICE_MS = 10_000;
 
 /**
- * The workers of one server, without their processes: keeps the wanted number serving, one spare worker loaded, and replaces
+ * The workers of one server, without their processes: keeps the wanted number serving, a spare worker loaded, and replaces
  * one worker at a time. Deterministic: it reads no clock and starts nothing, and answers each event with actions.
  */
 export class Fleet {
@@ -255,14 +261,14 @@ export class Fleet {
   #fill(): void {
     const { workers } = this.#options;
     for (let missing = workers - this.#in('starting', 'opening', 'serving').length; missing > 0; missing -= 1) {
-      const [spare] = this.#in('loading', 'spare');
+      const spare = this.#in('spare')[0] ?? this.#in('loading')[0];
       if (spare !== undefined) this.#apply(spare, 'promote');
       else if (this.#paused) return;
       else this.#fork('starting');
     }
   }
 
-  /** Not while a worker leaves: never more than one process beyond the wanted ones, besides those that drain. */
+  /** Not while a worker leaves: never more processes beyond the wanted ones than the reserve, besides those that drain. */
   #loadSpare(): void {
     if (this.#startedAt === undefined && this.#in('serving').length >= this.#options.workers) {
       this.#startedAt = this.#now;
@@ -270,7 +276,15 @@ export class Fleet {
     }
     if (this.#startedAt === undefined || this.#now < this.#startedAt + FIRST_SPARE_MS) return;
     if (this.#paused || this.#leaving !== undefined) return;
-    if (this.#in('loading', 'spare').length === 0) this.#fork('loading');
+    const spares = [...this.#in('spare'), ...this.#in('loading')];
+    for (const member of spares.slice(this.#reserve)) this.#apply(member, 'retire');
+    for (let have = spares.length; have < this.#reserve; have += 1) this.#fork('loading');
+  }
+
+  /** The spare workers to keep: one for each recent crash. */
+  get #reserve(): number {
+    const recent = this.#crashes.filter((at) => this.#now - at < CRASH_WINDOW_MS).length;
+    return Math.max(1, Math.min(LARGEST_RESERVE, recent));
   }
 
   #fork(state: 'loading' | 'starting'): void {

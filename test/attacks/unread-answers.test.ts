@@ -89,6 +89,23 @@ onBothTransports(
   },
 );
 
+onBothTransports(
+  'a reader that accepts nothing of a cached stream holds up no equal call: its value is there with the reply of the model',
+  { files: { 'main.svc': LARGE.replace('model large', 'model large\n    cache { ttl "10m" }') }, flags: ['--cache'] },
+  async (server) => {
+    server.model.answer(reply(LARGE_REPLY.repeat(2), { chunkSize: 100_000, delayMs: 50 }));
+    const body = '{"topic":"a"}';
+    const head = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
+    const reader = server.connect();
+    reader.socket.pause();
+    reader.write(`POST /stream/Tell HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n${body}`);
+    await expect.poll(() => server.model.requests.length).toBe(1);
+    const answer = await server.call('Tell', { topic: 'a' });
+    expect([answer.status, answer.body.length]).toEqual([200, 2 * LARGE_REPLY.length + 2]);
+    expect(server.model.requests).toHaveLength(1);
+  },
+);
+
 async function atOnce(count: number, work: () => Promise<void>): Promise<void> {
   await Promise.all(Array.from({ length: count }, work));
 }

@@ -104,6 +104,21 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(ends).toHaveLength(1);
   });
 
+  it('lets a call run whose wait for an equal one takes half of its time', async () => {
+    const server = await start({ requestTimeoutMs: 1_000 });
+    const ends = holdCalls(server);
+    const first = call(server);
+    await until(() => ends.length === 1);
+    const second = call(server);
+    await until(() => ends.length === 2);
+    ends[1]?.(success('second'));
+    const answer = await second;
+    expect([await answer.json(), answer.headers.get('x-svc-cache')]).toEqual(['second', 'miss']);
+    ends[0]?.(success('first'));
+    expect(await (await first).json()).toBe('first');
+    expect(await (await call(server)).json()).toBe('first');
+  });
+
   it('gives streams and calls the same answer', async () => {
     const server = await start();
     server.runtime.onCall = () => success('value');

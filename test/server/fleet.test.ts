@@ -60,6 +60,22 @@ test('the spare worker replaces a crashed one at once, and a new spare worker lo
   expect(world.log).toEqual(['died 1', 'listen 3', 'fork 4']);
 });
 
+test('after two crashes within ten seconds, two spare workers load, after more three, and ten seconds later the others end', () => {
+  const world = FleetWorld.serving();
+  const spares = [1, 2, 3, 4].map(() => {
+    crash(world, 1);
+    return world.in('spare').length;
+  });
+  expect(spares).toEqual([1, 2, 3, 3]);
+  world.forget();
+  world.pass(9_999);
+  expect(world.log).toEqual([]);
+  world.pass(1);
+  expect(world.log).toEqual([expect.stringMatching(/^kill/u), expect.stringMatching(/^kill/u)]);
+  world.settle();
+  expect([world.in('serving').length, world.in('spare').length, world.alive.length]).toEqual([2, 1, 3]);
+});
+
 test('a worker that reports a failure is replaced at once, and finishes its requests', () => {
   const world = FleetWorld.serving();
   world.take({ type: 'failed', worker: 1, reason: 'a bug' });

@@ -30,9 +30,11 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     config: Partial<Config> = {},
     limits: Partial<StreamLimits> = {},
     include: readonly AnswerPart[] = [],
+    cacheTtlMs?: number,
   ): Promise<{ server: TestServer; reader: RawConnection; stream: ScriptedStream }> {
     const server = await startServer(name, config, limits);
     server.runtime.include = new Set(include);
+    server.runtime.cacheTtlMs = cacheTtlMs;
     servers.push(server);
     const reader = new RawConnection(server.port);
     connections.push(reader);
@@ -352,6 +354,23 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     stream.observer.ended(success('all'));
     await reader.until(() => reader.text.endsWith('\r\n0\r\n\r\n'));
     expect(messages(reader).at(-1)).toEqual({ final_result: 'all' });
+  });
+
+  it('reads on from the model while equal calls can wait for the value, and gives it to them before the reader has it', async () => {
+    stopClock();
+    const { reader, server, stream } = await open({ partialIntervalMs: 0 }, {}, [], 600_000);
+    await stall(reader, stream);
+    const equal = fetch(`${server.url}/call/Greet`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    await until(() => server.answers.counts.waits === 1);
+    vi.advanceTimersByTime(2_000);
+    expect(stream.paused).toBe(false);
+    stream.observer.ended(success('all'));
+    expect(await (await equal).json()).toBe('all');
+    expect(server.runtime.calls).toHaveLength(0);
   });
 
   it('cuts a reader that accepts nothing for too long, and cancels its call', async () => {

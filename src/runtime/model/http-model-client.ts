@@ -1,3 +1,4 @@
+import { inOwnTurn, LARGE } from '../../base/own-turn.ts';
 import { Cancellation } from '../../base/cancellation.ts';
 import { inMicrotask, type ExchangeLimits } from './http/exchange-clock.ts';
 import { type Result, err, ok } from '../../base/result.ts';
@@ -206,9 +207,15 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     inMicrotask(() => this.#decodeDue());
   }
 
+  /** Many large replies can be complete in one turn. */
   ended(): void {
-    if (!this.#over) this.#catchErrors(() => this.#decodeEnd());
+    if ((this.#decoder?.bodyBytes ?? 0) < LARGE) this.#ended();
+    else inOwnTurn(this.#ended);
   }
+
+  readonly #ended = (): void => {
+    if (!this.#over) this.#catchErrors(() => this.#decodeEnd());
+  };
 
   failed(failure: UpstreamFailure): void {
     if (this.#over) return;
@@ -423,6 +430,11 @@ class ReplyDecoder {
   push(bytes: Buffer): void {
     this.#body?.add(bytes);
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
+  }
+
+  /** The bytes of a whole body so far; 0 for a stream. */
+  get bodyBytes(): number {
+    return this.#body?.length ?? 0;
   }
 
   /** The bytes that a stream keeps: its text and reasoning so far, with one byte for each character, and an incomplete event. */

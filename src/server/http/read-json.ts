@@ -35,14 +35,18 @@ function unsupported(message: string, header: string, accepted: string): Problem
   return problem('unsupported_media_type', message, {}, [[header, accepted]]);
 }
 
+/** Checks the limits on the depth, values and numbers of a body. To be called before any other code reads it. */
+export function bodyProblem(bytes: Uint8Array): Problem | undefined {
+  if (!isUtf8(bytes)) return problem('invalid_json', 'The body is not valid UTF-8.');
+  const excess = excessOfJson(bytes, MAX_ARGUMENT_VALUES);
+  return excess === undefined ? undefined : problem('invalid_json', `The body ${excess}.`);
+}
+
 /**
- * Parses the JSON object in a body. Checks the limits on its depth, values and numbers before any other code reads it. Skips
- * a byte order mark, as RFC 8259 allows; of equal keys the last one counts, as everywhere in JavaScript.
+ * Parses the JSON object in a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows; of equal keys the last one
+ * counts, as everywhere in JavaScript.
  */
 export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
-  if (!isUtf8(bytes)) return err(problem('invalid_json', 'The body is not valid UTF-8.'));
-  const excess = excessOfJson(bytes, MAX_ARGUMENT_VALUES);
-  if (excess !== undefined) return err(problem('invalid_json', `The body ${excess}.`));
   const text = textOf(bytes);
   if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
   return parse(text);

@@ -114,7 +114,7 @@ export const REQUEST_HEADERS = [
 export type RequestHeader = (typeof REQUEST_HEADERS)[number];
 
 export type BodyOutcome =
-  /** `bytes` is the library's memory: decode it before `done` returns. */
+  /** Below `LARGE` bytes, `bytes` can be the library's memory: decode it before `done` returns. */
   | { readonly kind: 'body'; readonly bytes: Uint8Array }
   | { readonly kind: 'too-large' }
   /** The unfinished bodies of all callers, or of this one, have reached their limit. */

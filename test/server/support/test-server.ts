@@ -3,7 +3,7 @@ import type { CallerLimits } from '../../../src/config/key-file.ts';
 import { Redactor } from '../../../src/logging/redactor.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
-import { BodyBudget } from '../../../src/server/admission.ts';
+import { BodyBudget, createBodyBudget } from '../../../src/server/admission.ts';
 import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
 import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';
@@ -124,7 +124,7 @@ export async function startServer(
     handler: createHandler(services),
     reject: createReject(logger),
     discardLimit: 100_000,
-    bodyBudget: new BodyBudget(50_000, 12_500),
+    bodyBudget: overrides.maxBodyBytes === undefined ? new BodyBudget(50_000, 12_500) : createBodyBudget(config),
     maxUnreadBytes: 64_000_000,
     maxConnections: 1_000,
     closeAbove: 1_000,

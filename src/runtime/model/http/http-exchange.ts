@@ -288,6 +288,10 @@ export class BodyBuffer {
     this.#length = length;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   /** Returns all bytes and keeps none. */
   take(): Buffer {
     const bytes = this.#bytes.subarray(0, this.#length);

@@ -1,5 +1,6 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
+import { inOwnTurn, LARGE } from '../../../base/own-turn.ts';
 import type { Result } from '../../../base/result.ts';
 import type { LimitReached, Reservation, LimitName } from '../../../policy/limiter.ts';
 import type {
@@ -14,7 +15,7 @@ import type { Failure } from '../../../schema/failure.ts';
 import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import { INTERNAL_PROBLEM, problemOf, type Problem, problem } from '../problem.ts';
-import { mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
+import { bodyProblem, mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 import {
@@ -39,7 +40,8 @@ import { visibleNames } from '../visible-program.ts';
 const STEPS: readonly Step[] = [
   checkHead, // 403 404 415
   readBody,
-  parseBody, // 400 408 413 503
+  checkBody, // 400 408 413 503
+  parseBody, // 400
   loadTypes,
   prepare, // 400
   waitUntilAlone,
@@ -56,18 +58,14 @@ type Step = (request: FunctionRequest) => StepOutcome | Promise<Problem | undefi
  */
 type StepOutcome = Problem | 'later' | undefined;
 
-/**
- * The length in characters from which each step has a turn of the event loop for itself: parsing a body, checking it and rendering the
- * prompt can take tens of milliseconds each, and other requests run in between. For a smaller body, a turn costs more than a step.
- */
-const LARGE_BODY = 256 * 1024;
-
 /** The results of the steps so far. */
 interface RequestState {
   /** The index of the next step. */
   next: number;
-  /** Only while the transport reports it: the bytes are the memory of its library. */
+  /** Until the body is parsed. The bytes of a small one are the memory of the transport, and gone after this turn. */
   arrived: BodyOutcome | undefined;
+  /** In bytes. */
+  size: number;
   body: JsonBody | undefined;
   types: LoadedTypes;
   prepared: PreparedCall | undefined;
@@ -99,6 +97,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   readonly state: RequestState = {
     next: 0,
     arrived: undefined,
+    size: 0,
     body: undefined,
     types: undefined,
     prepared: undefined,
@@ -140,7 +139,11 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const { state } = this;
     try {
       if (arrived !== undefined && 'status' in arrived) this.refuse(arrived);
-      else state.arrived = arrived;
+      else if (arrived !== undefined) {
+        state.arrived = arrived;
+        state.size = arrived.kind === 'body' ? arrived.bytes.length : 0;
+        if (this.#takesTurns()) return;
+      }
       while (!state.finished) {
         const step = STEPS[state.next];
         state.next += 1;
@@ -151,14 +154,18 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
           return;
         }
         if (outcome !== undefined) this.refuse(outcome);
-        else if ((state.body?.text.length ?? 0) >= LARGE_BODY) {
-          setImmediate(this.proceed.bind(this));
-          return;
-        }
+        else if (this.#takesTurns()) return;
       }
     } catch (error) {
       this.callCrashed(error);
     }
+  }
+
+  /** Returns true if the next step has a turn of the event loop for itself, because the body is large. */
+  #takesTurns(): boolean {
+    if (this.state.size < LARGE) return false;
+    inOwnTurn(() => this.proceed());
+    return true;
   }
 
   /** Called by the admission when the request has a slot. */
@@ -312,7 +319,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const traceId = context.trace?.sampledTraceId;
     services.metrics.callEnded({ functionName, route, outcome, durationMs, status, report, traceId, keyName });
     context.endCall(status, outcome, this.openedStatus);
-    logRequest(context, {
+    const line = {
       end,
       functionName,
       durationMs,
@@ -321,7 +328,10 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       tags: prepared?.tags,
       kept: kept?.facts,
       waits: this.waits,
-    });
+    };
+    // The log looks for credentials in the whole body.
+    if (state.size < LARGE) logRequest(context, line);
+    else inOwnTurn(() => logRequest(context, line));
   }
 
   /** Starts the wait for a slot, which lasts until the time of the request is over. */
@@ -362,10 +372,9 @@ function readBody(request: FunctionRequest): StepOutcome {
   return 'later';
 }
 
-function parseBody({ context, functionName, state, waits }: FunctionRequest): StepOutcome {
+function checkBody({ context, functionName, state, waits }: FunctionRequest): StepOutcome {
   const { arrived } = state;
   const { services } = context;
-  state.arrived = undefined;
   switch (arrived?.kind) {
     case undefined:
     case 'aborted':
@@ -376,15 +385,21 @@ function parseBody({ context, functionName, state, waits }: FunctionRequest): St
       return tooLarge(services.config.maxBodyBytes);
     case 'overloaded':
       return problemOf(arrived.limit === 'caller' ? TOO_MANY_BODIES : OVERLOADED);
-    case 'body': {
+    case 'body':
       waits.body = context.elapsedMs;
       services.onBody(functionName, arrived.bytes.length);
-      const body = readJson(arrived.bytes);
-      if (!body.ok) return body.failure;
-      state.body = body.value;
-      return undefined;
-    }
+      return bodyProblem(arrived.bytes);
   }
+}
+
+function parseBody({ state }: FunctionRequest): StepOutcome {
+  const { arrived } = state;
+  invariant(arrived?.kind === 'body', 'the body is checked');
+  state.arrived = undefined;
+  const body = readJson(arrived.bytes);
+  if (!body.ok) return body.failure;
+  state.body = body.value;
+  return undefined;
 }
 
 /** The first call of a function in this worker waits for its validators, and a call with a `type_builder` for its types. */

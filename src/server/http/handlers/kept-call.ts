@@ -67,9 +67,13 @@ interface Wait {
   readonly timeoutMs: number;
 }
 
+/** The part of its time that a call waits in the cache for an equal one. The rest is for a call of its own. */
+const WAITED_SHARE = 0.5;
+
+/** `busy`: another call still runs, and the wait is over. */
 type Taken =
   | { readonly kind: 'kept'; readonly record: KeptRecord; readonly ageMs: number }
-  | { readonly kind: 'mine' | 'failed' }
+  | { readonly kind: 'mine' | 'failed' | 'busy' }
   | Extract<ClaimOutcome, { readonly kind: 'refused' }>;
 
 /**
@@ -113,6 +117,11 @@ export class KeptCall {
     this.#prepared = prepared;
     this.#idempotencyKey = idempotencyKey;
     this.#body = body;
+  }
+
+  /** Equal calls can wait for the answer of this one. */
+  get owns(): boolean {
+    return this.#owned.length > 0;
   }
 
   /** The fields of the log line. */
@@ -166,9 +175,10 @@ export class KeptCall {
     this.#bodyHash = sha256(this.#body.text);
     // No caller gets the answer of another one.
     const key = sha256(JSON.stringify(['idempotency', caller?.name ?? '', functionName, this.#idempotencyKey]));
-    const taken = await this.#take({ feature: 'idempotency', key, ttlMs: config.idempotencyTtlMs }, wait);
+    const taken = await this.#take({ feature: 'idempotency', key, ttlMs: config.idempotencyTtlMs }, wait.remainingMs);
     if (taken.kind === 'refused') return taken;
     if (taken.kind === 'failed') return undefined;
+    if (taken.kind === 'busy') return { kind: 'refused', problem: stillRuns(wait.timeoutMs) };
     const isSame = taken.kind === 'kept' && taken.record.body === this.#bodyHash;
     this.#idempotency = taken.kind === 'mine' ? 'first' : isSame ? 'replayed' : 'conflict';
     metrics.idempotentCall(functionName, this.#idempotency);
@@ -176,14 +186,18 @@ export class KeptCall {
     return isSame ? { kind: 'replay', answer: taken.record.answer } : { kind: 'refused', problem: conflict() };
   }
 
-  /** Undefined if the call asks for no cache, or if the cache has no answer. */
-  async #claimCached(wait: Wait): Promise<ClaimOutcome | undefined> {
+  /**
+   * Undefined if the call asks for no cache, or if the cache has no answer. When an equal call takes too long, this one runs as well,
+   * and its answer is not kept.
+   */
+  async #claimCached({ remainingMs, timeoutMs }: Wait): Promise<ClaimOutcome | undefined> {
     const { cacheTtlMs: ttlMs, functionName } = this.#prepared;
     if (ttlMs === undefined) return undefined;
     const { metrics, runtime } = this.#context.services;
     const identity = ttlMs === 0 ? undefined : runtime.identity(this.#prepared);
     const key = identity === undefined ? undefined : sha256(`cache ${identity}`);
-    const taken = key === undefined ? undefined : await this.#take({ feature: 'cache', key, ttlMs }, wait);
+    const ownTime = (): number => remainingMs() - timeoutMs * (1 - WAITED_SHARE);
+    const taken = key === undefined ? undefined : await this.#take({ feature: 'cache', key, ttlMs }, ownTime);
     if (taken?.kind === 'refused') return taken;
     this.#cache = taken === undefined ? 'bypass' : taken.kind === 'kept' ? 'hit' : 'miss';
     metrics.cachedCall(functionName, this.#cache);
@@ -194,11 +208,11 @@ export class KeptCall {
     return { kind: 'replay', answer };
   }
 
-  async #take(place: KeptKey, { remainingMs, timeoutMs }: Wait): Promise<Taken> {
+  async #take(place: KeptKey, remainingMs: () => number): Promise<Taken> {
     const claim = await this.#context.services.keptAnswers.claim(place.key, remainingMs);
     if (claim === 'failed') return { kind: 'failed' };
     if (claim === 'full') return { kind: 'refused', problem: problemOf(TOO_MANY_WAIT) };
-    if (claim.kind === 'busy') return { kind: 'refused', problem: stillRuns(timeoutMs) };
+    if (claim.kind === 'busy') return claim;
     if (claim.kind === 'mine') {
       this.#own(place, claim);
       return { kind: 'mine' };

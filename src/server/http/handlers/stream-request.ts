@@ -71,8 +71,9 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     this.guarded(() => this.#pace.touch());
   }
 
+  /** Equal calls that wait for the value do not wait for this reader: svc reads on from the model. */
   behind(): void {
-    if (!this.finished) this.#stream?.pause();
+    if (!this.finished && this.state.kept?.owns !== true) this.#stream?.pause();
   }
 
   cut(reason: string): void {

@@ -1,3 +1,4 @@
+import { LARGE } from '../../../base/own-turn.ts';
 import type { BodyBudget, BodyBudgetLimit } from '../../admission.ts';
 import { networkOf } from '../local-caller.ts';
 import type { BodyOutcome, HttpRequest, TransportOptions } from '../transport.ts';
@@ -63,7 +64,6 @@ export class BodyReader {
     if (exceeded !== undefined) return this.#discard({ kind: 'overloaded', limit: exceeded }, isLast);
     if (!isLast) return 'more';
     this.complete = true;
-    // A single chunk is not copied: the listener decodes it before it returns.
     const bytes = this.#chunks.length === 1 ? (this.#chunks[0] ?? EMPTY) : Buffer.concat(this.#chunks, this.#size);
     this.#close()?.({ kind: 'body', bytes });
     return 'complete';
@@ -88,7 +88,8 @@ export class BodyReader {
   /** Returns the limit that the unfinished bodies have reached, if any. */
   #keep(chunk: Uint8Array, isLast: boolean): BodyBudgetLimit | undefined {
     if (isLast && this.#chunks.length === 0) {
-      this.#chunks.push(chunk);
+      // The listener decodes a small one before it returns, and a large one on a later turn.
+      this.#chunks.push(chunk.length < LARGE ? chunk : chunk.slice());
       return undefined;
     }
     this.#caller ??= networkOf(this.#request.peer);

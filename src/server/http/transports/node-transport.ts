@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { inOwnTurn } from '../../../base/own-turn.ts';
 import { INTERNAL_PROBLEM, type Problem, problem, TOO_MANY_CONNECTIONS } from '../problem.ts';
 import { hasNoContent, type HeaderList, headerValue, statusLine } from '../response-head.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
   TransportOptions,
 } from '../transport.ts';
 import { Framing, LIBRARY_MAX_HEAD_BYTES, METHOD_NOT_IMPLEMENTED } from './framing.ts';
-import { TransportState, type UnreadAnswer } from './transport-state.ts';
+import { isLarge, TransportState, type UnreadAnswer } from './transport-state.ts';
 import { addressOf, isLoopbackAddress } from '../local-caller.ts';
 import type { Swept } from '../sweep.ts';
 import { BodyReader } from './body-reader.ts';
@@ -362,7 +363,9 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
   send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
     if (this.#closed || this.#answer !== undefined || this.#started) return;
     this.#answer = { status, headers, body };
-    if (this.#body.complete) this.#writeAnswer();
+    if (!this.#body.complete) return;
+    if (isLarge(body)) inOwnTurn(() => this.#writeAnswer());
+    else this.#writeAnswer();
   }
 
   /** Answers an exception of the handler. */

@@ -1,4 +1,5 @@
 import type { TransportOptions } from '../transport.ts';
+import { LARGE } from '../../../base/own-turn.ts';
 import { Sweep } from '../sweep.ts';
 
 /** The state of a transport that its requests use. */
@@ -24,6 +25,11 @@ export class TransportState {
     this.handOvers -= 1;
     return true;
   }
+}
+
+/** Encoding and writing a long text takes milliseconds. Bytes are a page that is ready. */
+export function isLarge(body: string | Uint8Array | undefined): boolean {
+  return typeof body === 'string' && body.length >= LARGE;
 }
 
 /** A complete answer, or the end of a stream, that its client has not accepted yet. */

@@ -11,13 +11,14 @@ import type {
   RejectedRequest,
   RequestHeader,
 } from '../transport.ts';
+import { inOwnTurn } from '../../../base/own-turn.ts';
 import { problem, TOO_MANY_CONNECTIONS, type Problem, INTERNAL_PROBLEM } from '../problem.ts';
 import { Framing } from './framing.ts';
 import { addressOf, isLoopbackAddress } from '../local-caller.ts';
 import { hasNoContent, type HeaderList, headerValue, statusLine } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
 import { BodyReader } from './body-reader.ts';
-import { TransportState, type UnreadAnswer } from './transport-state.ts';
+import { isLarge, TransportState, type UnreadAnswer } from './transport-state.ts';
 
 type Uws = typeof UwsModule;
 
@@ -273,7 +274,9 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
     if (this.#closed || this.#answer !== undefined || this.#writer !== undefined) return;
     if (this.#state.takeHandOver()) this.#closing = true;
     this.#answer = { status, headers, body };
-    if (this.#body.complete) this.nextTurn();
+    if (!this.#body.complete) return;
+    if (isLarge(body)) inOwnTurn(() => this.nextTurn());
+    else this.nextTurn();
   }
 
   /** Answers an exception of the handler. */

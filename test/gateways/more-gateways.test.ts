@@ -33,6 +33,7 @@ const GATEWAYS: readonly Configured[] = [
     program: '/usr/sbin/nginx',
     flags: ['-c'],
     plain: `daemon off; pid FOLDER/pid; error_log stderr; events {} http { access_log off; client_body_temp_path FOLDER/b; proxy_temp_path FOLDER/p; fastcgi_temp_path FOLDER/f; uwsgi_temp_path FOLDER/u; scgi_temp_path FOLDER/s; server { listen LISTEN; location / { proxy_pass http://SERVER; } } }`,
+    file: 'nginx.conf',
   },
   {
     name: 'HAProxy 2.6',
@@ -49,12 +50,14 @@ frontend callers
 backend svc
   server one SERVER
 `,
+    file: 'haproxy.cfg',
   },
   {
     name: 'Caddy 2.6',
     program: '/usr/bin/caddy',
     flags: ['run', '--adapter', 'caddyfile', '--config'],
     plain: '{\n  admin off\n  auto_https off\n}\nhttp://LISTEN {\n  reverse_proxy SERVER\n}\n',
+    file: 'caddy.conf',
   },
   {
     name: 'Apache 2.4',
@@ -72,6 +75,7 @@ ErrorLog FOLDER/error.log
 Listen LISTEN
 ProxyPass / http://SERVER/
 `,
+    file: 'apache.conf',
   },
   {
     name: 'Varnish 7.1',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Cancellation } from '../../../src/base/cancellation.ts';
+import { textTokens } from '../../../src/runtime/call/estimate-tokens.ts';
 import type { CallOutcome, RuntimeOptions } from '../../../src/runtime/call/runtime.ts';
 import { chatCompletion, chatEvent, reply, status } from '../../support/fake-provider.ts';
 import type { Answer } from '../../support/fake-wire.ts';
@@ -8,6 +9,9 @@ import { recordingLogger } from '../../support/recording-logger.ts';
 import { callContext, callFunction, streamFunction, testRuntime } from '../../support/test-runtime.ts';
 
 const { fake, open } = await startProviderSuite(reply('ok'));
+
+const PROMPT = 'Describe this client in a few words.';
+const PROMPT_TOKENS = Math.ceil(textTokens(PROMPT));
 
 const DEFINITIONS = `
 client<llm> Chat {
@@ -33,7 +37,7 @@ retry_policy Once {
 }
 function F(client_name: string) -> string {
   client Chat
-  prompt #"twelve chars"#
+  prompt #"${PROMPT}"#
 }
 `;
 
@@ -74,22 +78,33 @@ function unfinished(...parts: readonly string[]): Answer {
   };
 }
 
-const TEXT = chatEvent({ content: 'x'.repeat(400) });
+const CONTENT = 'A reply that breaks off. '.repeat(20);
+const TEXT = chatEvent({ content: CONTENT });
+const CONTENT_TOKENS = Math.ceil(textTokens(CONTENT));
+const COST = (PROMPT_TOKENS * 10 + CONTENT_TOKENS * 20) / 1e6;
 
 test('a stream that no caller waits for reports its client, its prompt and the text that arrived', async () => {
   behaviour = unfinished(TEXT);
   const { report } = await cancelled('text');
-  expect(report).toMatchObject({ client: 'Chat', model: 'm', usage: { inputTokens: 3, outputTokens: 100 } });
-  expect(report).toMatchObject({ cost: 0.00203, estimatedTokens: 0 });
+  expect(report).toMatchObject({
+    client: 'Chat',
+    model: 'm',
+    usage: { inputTokens: PROMPT_TOKENS, outputTokens: CONTENT_TOKENS },
+  });
+  expect(report).toMatchObject({ cost: COST, estimatedTokens: 0 });
   expect(report.attempts).toMatchObject([
-    { client: 'Chat', outcome: 'cancelled', inputTokens: 3, outputTokens: 100, cost: 0.00203 },
+    { client: 'Chat', outcome: 'cancelled', inputTokens: PROMPT_TOKENS, outputTokens: CONTENT_TOKENS, cost: COST },
   ]);
 });
 
 test('a call that no caller waits for reports its prompt before an answer begins', async () => {
   behaviour = () => undefined;
   const { report } = await cancelled('asked');
-  expect(report).toMatchObject({ client: 'Chat', usage: { inputTokens: 3, outputTokens: 0 }, estimatedTokens: 0 });
+  expect(report).toMatchObject({
+    client: 'Chat',
+    usage: { inputTokens: PROMPT_TOKENS, outputTokens: 0 },
+    estimatedTokens: 0,
+  });
 });
 
 function event(type: string, more: object): string {
@@ -103,10 +118,10 @@ test('the counts that a provider states at the start of a stream replace the est
       message: { id: 'm', type: 'message', role: 'assistant', model: 'c', content: [], usage },
     }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'x'.repeat(400) } }),
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: CONTENT } }),
   );
   const { report } = await cancelled('text', 'Claude');
-  expect(report.usage).toEqual({ inputTokens: 50, outputTokens: 100 });
+  expect(report.usage).toEqual({ inputTokens: 50, outputTokens: CONTENT_TOKENS });
 });
 
 test('a reply that breaks off counts with the text that arrived, beside the retry', async () => {
@@ -117,7 +132,7 @@ test('a reply that breaks off counts with the text that arrived, beside the retr
   fake.answer(reply('ok', { usage: { prompt_tokens: 7, completion_tokens: 3 } }));
   const { outcome } = await streamFunction(runtime(), 'F', { client_name: 'x' });
   expect(outcome.result.ok).toBe(true);
-  expect(outcome.report.usage).toEqual({ inputTokens: 3 + 7, outputTokens: 100 + 3 });
+  expect(outcome.report.usage).toEqual({ inputTokens: PROMPT_TOKENS + 7, outputTokens: CONTENT_TOKENS + 3 });
   expect(outcome.report.estimatedTokens).toBe(0);
 });
 
@@ -129,9 +144,9 @@ test('a failure before the first text of an answer counts nothing', async () => 
 });
 
 test('the tokens of a reply without counts are estimated apart from the usage', async () => {
-  fake.answer(status(200, { ...chatCompletion('x'.repeat(40)), usage: undefined }));
+  fake.answer(status(200, { ...chatCompletion(CONTENT), usage: undefined }));
   const { report } = await callFunction(runtime(), 'F', { client_name: 'x' });
-  expect(report).toMatchObject({ usage: {}, estimatedTokens: 3 + 10 });
+  expect(report).toMatchObject({ usage: {}, estimatedTokens: PROMPT_TOKENS + CONTENT_TOKENS });
   expect(report).not.toHaveProperty('cost');
 });
 

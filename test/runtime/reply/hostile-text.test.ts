@@ -10,8 +10,6 @@ import {
   PAIRS,
   PAIR_TYPES,
   PATTERNS,
-  SPOILED,
-  spoiledText,
 } from './hostile-patterns.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 
@@ -69,27 +67,6 @@ test.each(PAIR_TYPES)('reading two marks in turn, or one after the other, as %s 
     });
     expect(growth, name).toEqual(LINEAR);
   }
-});
-
-/** CPU microseconds that a run takes at least, as far as the clock of the process can tell. */
-const LEAST_CPU = 5000;
-
-/** CPU microseconds of the fastest of three runs: nothing counts the steps of a regular expression. */
-function cpuOf(run: () => unknown): number {
-  const times = Array.from({ length: 3 }, () => {
-    const before = process.cpuUsage();
-    run();
-    return process.cpuUsage(before).user;
-  });
-  return Math.max(LEAST_CPU, Math.min(...times));
-}
-
-test.each(SPOILED)('no regular expression tries again at each $part between $start and $end', (spoiled) => {
-  const parser = parserOf(spoiled.type, HOSTILE_DEFINITIONS);
-  const [short, long] = [spoiledText(spoiled, 25_000), spoiledText(spoiled, 100_000)];
-  parser.parse(short, true);
-  // Four times the text takes 16 times as long if the time is quadratic.
-  expect(cpuOf(() => parser.parse(long, true)) / cpuOf(() => parser.parse(short, true))).toBeLessThan(9);
 });
 
 test.each(['`', '**', '_'])('a list item of %s alone takes steps in proportion to its length', (mark) => {

@@ -158,8 +158,10 @@ export class Limiter {
       if (named === undefined || named.unit === 'requests') continue;
       const { limit, unit } = named;
       const reserved = unitsOf(named, call);
-      const known = unit === 'concurrent-requests' || used === undefined ? 0 : exactUnits(unit, used);
-      const units = known === undefined || (used?.isEstimate === true && known < reserved) ? reserved : known;
+      const isOver = used === undefined || unit === 'concurrent-requests';
+      const known = isOver ? 0 : exactUnits(unit, used);
+      const units =
+        known === undefined || (!isOver && used.isEstimate === true) ? Math.max(reserved, known ?? 0) : known;
       if (units < reserved) this.leases.release(limit, reserved - units, windows[index] ?? NO_WINDOW, now);
       else if (units > reserved) this.leases.charge(limit, units - reserved, now);
     }

@@ -192,6 +192,13 @@ test('one call teaches little, whatever it used, and large calls are known after
   expect(earlier.tokensOf(100)).toBeGreaterThan(20_000);
 });
 
+test('a call that ended is no longer in flight, whether or not its usage is an estimate', async () => {
+  const { limiter, reserve } = limited({ inFlight: 1 });
+  for (const isEstimate of [true, false, true])
+    limiter.settle(reservation(await reserve()), { tokens: 1, cost: undefined, isEstimate });
+  expect(await reserve()).not.toHaveProperty('name');
+});
+
 test('an estimate of what a call used counts at least as much as its reservation, and teaches nothing', async () => {
   const { limiter, reserve, set } = limited({ tokensPerMinute: 1_000 });
   const states: string[] = [];

@@ -22,6 +22,14 @@ export interface KeyEntry {
   readonly disabled?: boolean;
 }
 
+export type KeyState = 'active' | 'disabled' | 'expired';
+
+/** `now`: milliseconds since 1970. */
+export function keyState({ disabled, expiresAt }: Pick<KeyEntry, 'disabled' | 'expiresAt'>, now: number): KeyState {
+  if (disabled === true) return 'disabled';
+  return expiresAt !== undefined && now >= expiresAt ? 'expired' : 'active';
+}
+
 export const CLIENT_REGISTRY_POLICIES = ['open', 'known', 'off'] as const;
 
 export type ClientRegistryPolicy = (typeof CLIENT_REGISTRY_POLICIES)[number];

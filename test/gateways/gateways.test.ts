@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { HAPROXY, startGateway, type Gateway, type GatewayProgram } from '../support/gateway.ts';
+import { APACHE, CADDY, HAPROXY, NGINX, startGateway, type Gateway, type GatewayProgram } from '../support/gateway.ts';
 import { childrenOf, startLoad, waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { readStream } from '../support/sse.ts';
@@ -21,26 +21,12 @@ interface GatewayFile extends GatewayProgram {
   readonly noticesByWriting?: true;
 }
 
-const NGINX = { name: 'nginx', program: '/usr/sbin/nginx', flags: ['-c'] };
-
 /** Programs of the operating system, which must be installed. */
 const GATEWAYS: readonly GatewayFile[] = [
   { ...NGINX, file: 'nginx.conf' },
   { ...HAPROXY, file: 'haproxy.cfg' },
-  {
-    name: 'Caddy',
-    program: '/usr/bin/caddy',
-    flags: ['run', '--adapter', 'caddyfile', '--config'],
-    file: 'caddy.conf',
-    drainDelay: '2s',
-  },
-  {
-    name: 'Apache',
-    program: '/usr/sbin/apache2',
-    flags: ['-DFOREGROUND', '-f'],
-    file: 'apache.conf',
-    noticesByWriting: true,
-  },
+  { ...CADDY, file: 'caddy.conf', drainDelay: '2s' },
+  { ...APACHE, file: 'apache.conf', noticesByWriting: true },
 ];
 
 let fake: FakeProvider;

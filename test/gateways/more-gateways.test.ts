@@ -7,7 +7,7 @@ import { rowsOf } from '../docs/markdown.ts';
 import { RESUME_FILES, RESUME_REPLY, RESUME_VALUE } from '../e2e/definitions.ts';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../support/fake-provider.ts';
-import { startGateway, type Gateway } from '../support/gateway.ts';
+import { APACHE, CADDY, HAPROXY, NGINX, startGateway, type Gateway } from '../support/gateway.ts';
 import { startLoad, waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
 import { openStream, readStream } from '../support/sse.ts';
@@ -29,16 +29,14 @@ const NODE_PROXIES = fileURLToPath(new URL('node-proxies.mjs', import.meta.url))
 
 const GATEWAYS: readonly Configured[] = [
   {
+    ...NGINX,
     name: 'nginx 1.22',
-    program: '/usr/sbin/nginx',
-    flags: ['-c'],
     plain: `daemon off; pid FOLDER/pid; error_log stderr; events {} http { access_log off; client_body_temp_path FOLDER/b; proxy_temp_path FOLDER/p; fastcgi_temp_path FOLDER/f; uwsgi_temp_path FOLDER/u; scgi_temp_path FOLDER/s; server { listen LISTEN; location / { proxy_pass http://SERVER; } } }`,
     file: 'nginx.conf',
   },
   {
+    ...HAPROXY,
     name: 'HAProxy 2.6',
-    program: '/usr/sbin/haproxy',
-    flags: ['-db', '-f'],
     plain: `defaults
   mode http
   timeout connect 5s
@@ -53,16 +51,14 @@ backend svc
     file: 'haproxy.cfg',
   },
   {
+    ...CADDY,
     name: 'Caddy 2.6',
-    program: '/usr/bin/caddy',
-    flags: ['run', '--adapter', 'caddyfile', '--config'],
     plain: '{\n  admin off\n  auto_https off\n}\nhttp://LISTEN {\n  reverse_proxy SERVER\n}\n',
     file: 'caddy.conf',
   },
   {
+    ...APACHE,
     name: 'Apache 2.4',
-    program: '/usr/sbin/apache2',
-    flags: ['-DFOREGROUND', '-f'],
     plain: `ServerRoot FOLDER
 ServerName localhost
 LoadModule mpm_event_module /usr/lib/apache2/modules/mod_mpm_event.so

@@ -19,7 +19,14 @@ export interface GatewayProgram {
   readonly flags: readonly string[];
 }
 
+export const NGINX: GatewayProgram = { name: 'nginx', program: '/usr/sbin/nginx', flags: ['-c'] };
 export const HAPROXY: GatewayProgram = { name: 'HAProxy', program: '/usr/sbin/haproxy', flags: ['-db', '-f'] };
+export const CADDY: GatewayProgram = {
+  name: 'Caddy',
+  program: '/usr/bin/caddy',
+  flags: ['run', '--adapter', 'caddyfile', '--config'],
+};
+export const APACHE: GatewayProgram = { name: 'Apache', program: '/usr/sbin/apache2', flags: ['-DFOREGROUND', '-f'] };
 
 /**
  * Starts a gateway with this configuration, in which `LISTEN` becomes its address and `FOLDER` a folder for its files. Resolves when a

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { didYouMean } from '../../base/suggestion.ts';
 import { replaceFile, writeFault } from '../../base/write-file.ts';
-import type { CallerLimits, KeyEntry } from '../../config/key-file.ts';
+import { keyState, type CallerLimits, type KeyEntry } from '../../config/key-file.ts';
 import { checkKeys, isFunctionList, LIMITS, nameFault, readExpiry, readKeys } from '../../config/read-keys.ts';
 import { yamlPackage } from '../../config/read-yaml.ts';
 import type { Invocation } from '../invocation.ts';
@@ -57,12 +57,12 @@ function list(terminal: Terminal, file: string): ExitCode {
   const { keys = [], defaultLimits } = read.value;
   const rows = [
     ['NAME', 'STATE', 'EXPIRES', 'FUNCTIONS', 'LIMITS'],
-    ...keys.map(({ name, disabled, expiresAt, functions = ['*'], limits = defaultLimits }) => [
-      name,
-      disabled === true ? 'disabled' : expiresAt !== undefined && Date.now() >= expiresAt ? 'expired' : 'active',
-      expiresAt === undefined ? 'never' : new Date(expiresAt).toISOString(),
-      functions.join(' '),
-      limitsText(limits),
+    ...keys.map((entry) => [
+      entry.name,
+      keyState(entry, Date.now()),
+      entry.expiresAt === undefined ? 'never' : new Date(entry.expiresAt).toISOString(),
+      (entry.functions ?? ['*']).join(' '),
+      limitsText(entry.limits ?? defaultLimits),
     ]),
   ];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -86,10 +86,10 @@ function rotate({ options, terminal }: Invocation, name: string, file: string): 
   const expiry = expires === undefined ? undefined : readExpiry(expires);
   if (expiry?.ok === false) return refuse(terminal, expiry.failure);
   const key = newKey();
-  const fault = change(file, name, ({ disabled, expiresAt }) => {
-    if (disabled === true) return 'is disabled. Remove "disabled" from its entry first.';
-    const end = expiry?.value ?? expiresAt;
-    if (end !== undefined && Date.now() >= end) return 'has expired. Add --expires with a later time.';
+  const fault = change(file, name, (entry) => {
+    const state = keyState(expiry === undefined ? entry : { ...entry, expiresAt: expiry.value }, Date.now());
+    if (state === 'disabled') return 'is disabled. Remove "disabled" from its entry first.';
+    if (state === 'expired') return 'has expired. Add --expires with a later time.';
     return { sha256: hash('sha256', key), ...(expires !== undefined && { expires }) };
   });
   if (fault !== undefined) return reportProblem(terminal, fault);

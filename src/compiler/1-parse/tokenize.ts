@@ -569,7 +569,7 @@ class Tokenizer {
 /** The longest key in front of a raw string, with its indentation. */
 const LONGEST_KEY = 200;
 
-/** True for the only word of a line, which is no word of the language of code. */
+/** True if a line has a single word that can be a key: `return` begins a statement. */
 function isOnlyWord(line: string): boolean {
   return /^\s*[\p{L}_][\p{L}\p{N}_-]*\s*$/u.test(line) && line.trim() !== 'return';
 }

@@ -5,6 +5,8 @@ import {
   type ClientRegistryPolicy,
   type KeyEntry,
   type KeyFile,
+  keyState,
+  type KeyState,
   PASSWORD_NAME,
 } from '../../config/key-file.ts';
 import type { HttpRequest, HttpResponse } from './transport.ts';
@@ -117,18 +119,16 @@ export class Authenticator {
       found.seen = true;
       this.#onKey(given);
     }
-    const refusal = this.#refusalOf(found);
-    if (refusal !== undefined) return refusal;
+    const state = keyState(found.entry, this.#now());
+    if (state !== 'active') return state;
     found.used = true;
     return found.caller;
   }
 
   /** All keys with their state now, in the order of the file, after that of the password. */
-  get states(): ReadonlyArray<
-    Pick<KnownKey, 'caller' | 'entry'> & { readonly state: 'active' | 'disabled' | 'expired' }
-  > {
+  get states(): ReadonlyArray<Pick<KnownKey, 'caller' | 'entry'> & { readonly state: KeyState }> {
     const all = [...(this.#keys?.values() ?? [])];
-    return all.map((key) => ({ caller: key.caller, entry: key.entry, state: this.#refusalOf(key) ?? 'active' }));
+    return all.map(({ caller, entry }) => ({ caller, entry, state: keyState(entry, this.#now()) }));
   }
 
   /** Returns the names of the keys that were used since the last call. */
@@ -139,11 +139,6 @@ export class Authenticator {
       key.used = false;
     }
     return names;
-  }
-
-  #refusalOf({ entry }: KnownKey): 'disabled' | 'expired' | undefined {
-    if (entry.disabled === true) return 'disabled';
-    return entry.expiresAt !== undefined && this.#now() >= entry.expiresAt ? 'expired' : undefined;
   }
 
   #load({ file, password }: ServerKeys): ReadonlyMap<string, KnownKey> | undefined {

@@ -1,10 +1,12 @@
 // Entry file: reads replies that others wrote (broken JSON of public test suites, inputs of public reports, recorded
-// conformance cases, JSON texts of recorded exchanges) and counts how they come out.
+// conformance cases, JSON texts of recorded exchanges), counts how they come out, and lists those that differ with the reason.
 //
 // Usage: npm run floor -- <folder with replies/, conformance/ and captures/> [--show] [--json <file>] [--against <file>]
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { ACCEPTED_DIFFERENCES } from './conformance-differences.ts';
+import { DIFFERENCES, type Judgement } from './reply-differences.ts';
 import { replyParserOf, valueVerdict, type RecordedCase, type Verdict } from './recorded-case.ts';
 
 /** `lossy`: another value than the expected one, with reported losses; `wrong`: without any sign of it. */
@@ -16,6 +18,8 @@ interface Reading {
   readonly count: Count;
   readonly reply: string;
   readonly got: string;
+  /** The expected value. */
+  readonly want: string;
 }
 
 /** A line of `replies/*.jsonl`: the type, its definitions, and what is right: `want`, one of `any`, or a refusal. */
@@ -53,7 +57,7 @@ function main(): number {
   }
   const readings = readAll(folder);
   if (values.show === true) for (const each of readings) if (each.count !== 'equal') console.log(shown(each));
-  console.log(tableOf(readings));
+  console.log(`${tableOf(readings)}\n\n${differencesOf(readings)}`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(readings, undefined, 1)}\n`);
   if (values.against !== undefined) console.log(changes(JSON.parse(readFileSync(values.against, 'utf8')), readings));
   return 0;
@@ -79,21 +83,33 @@ function linesOf(file: string): readonly unknown[] {
 function readReply(set: string, each: ReplyCase): Reading {
   const { id, text } = each;
   const parser = replyParserOf(each.defs, each.type);
-  if (typeof parser === 'string') return { set, id, count: 'refused', reply: text, got: parser };
-  const verdict = valueVerdict({ id, schema: each.defs, target: each.type, raw: text, ok: true }, parser);
   const wanted = each.any ?? ('want' in each ? [each.want] : []);
+  const want = each.refuse === true ? 'refused' : JSON.stringify(wanted[0]);
+  if (typeof parser === 'string') return { set, id, count: 'refused', reply: text, got: parser, want };
+  const verdict = valueVerdict({ id, schema: each.defs, target: each.type, raw: text, ok: true }, parser);
   const agrees =
     verdict.refused === true
       ? each.refuse === true
-      : wanted.some((want) => isDeepStrictEqual(want, JSON.parse(verdict.got)));
-  return { set, id, count: countOf({ ...verdict, agrees }), reply: text, got: verdict.got };
+      : wanted.some((value) => isDeepStrictEqual(value, JSON.parse(verdict.got)));
+  return { set, id, count: countOf({ ...verdict, agrees }), reply: text, got: verdict.got, want };
 }
 
 function readRecorded(each: RecordedCase): Reading {
   const parser = replyParserOf(each.schema, each.target);
   const verdict =
     typeof parser === 'string' ? { agrees: false, got: parser, refused: true } : valueVerdict(each, parser);
-  return { set: 'conformance', id: each.id, count: countOf(verdict), reply: each.raw, got: verdict.got };
+  return {
+    set: 'conformance',
+    id: each.id,
+    count: countOf(verdict),
+    reply: each.raw,
+    got: verdict.got,
+    want: wantedOf(each),
+  };
+}
+
+function wantedOf({ fails, expect }: RecordedCase): string {
+  return fails === true ? 'refused' : (JSON.stringify(expect) ?? 'any value');
 }
 
 function readCaptures(captures: readonly Capture[]): readonly Reading[] {
@@ -126,6 +142,43 @@ function tableOf(readings: readonly Reading[]): string {
     return `| ${name} | ${some.length} | ${counts.join(' | ')} |`;
   });
   return [`| replies | all | ${COUNTS.join(' | ')} |`, '|---|---|---|---|---|---|', ...rows].join('\n');
+}
+
+type Reason = readonly [judgement: Judgement | 'without a reason', reason: string];
+
+function reasonOf({ set, id }: Reading): Reason {
+  if (set === 'conformance' && ACCEPTED_DIFFERENCES[id] !== undefined) return ['arguable', ACCEPTED_DIFFERENCES[id]];
+  const difference = DIFFERENCES.find(({ cases }) => cases.includes(id));
+  return difference === undefined ? ['without a reason', ''] : [difference.judgement, difference.reason];
+}
+
+/** Counts the differences by judgement, and lists each with svc's value, the expected one and the reason. */
+function differencesOf(readings: readonly Reading[]): string {
+  const others = readings.filter(({ count }) => count !== 'equal').map((each) => ({ each, reason: reasonOf(each) }));
+  const judgements: readonly Reason[0][] = ['better', 'arguable', 'to do', 'without a reason'];
+  const counts = [...new Set(others.map(({ each }) => each.set))].map((set) => {
+    const ofSet = others.filter(({ each }) => each.set === set);
+    const silent = ofSet.filter(({ each, reason }) => each.count === 'wrong' && /to do|without/u.test(reason[0]));
+    const counted = judgements.map((judgement) => ofSet.filter(({ reason }) => reason[0] === judgement).length);
+    return `| ${set} | ${counted.join(' | ')} | ${silent.length} |`;
+  });
+  const rows = others.map(
+    ({ each, reason: [judgement, reason] }) =>
+      `| ${each.id} | ${judgement} | ${cell(each.got)} | ${cell(each.want)} | ${reason} |`,
+  );
+  return [
+    `| replies that differ | ${judgements.join(' | ')} | silent, and worse |\n|---|---|---|---|---|---|`,
+    ...counts,
+    '\n| case | judgement | svc | expected | reason |\n|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
+}
+
+function cell(text: string): string {
+  return text
+    .slice(0, 80)
+    .replaceAll('|', String.raw`\|`)
+    .replaceAll('\n', ' ');
 }
 
 /** Lists the readings that came out otherwise before. */

@@ -45,6 +45,11 @@ const CASES: Readonly<Record<Following, readonly (readonly [text: string, value:
     ['{"a": "x" y, "b": ["c"]}', { a: 'x y', b: ['c'] }],
     ['{"a": ["x" y], "b": ["c"]}', { a: ['x', 'y'], b: ['c'] }],
   ],
+  'an item without its quote': [
+    ['["a" b", "c"]', ['a', 'b', 'c']],
+    ['["a" b"]', ['a', 'b']],
+    ['{"a": "x" y", "b": 1}', { a: 'x" y', b: 1 }],
+  ],
   'words and a quote': [
     ['{"a": "say "x" now"}', { a: 'say "x" now' }],
     ['["say "x" now", "b"]', ['say "x" now', 'b']],

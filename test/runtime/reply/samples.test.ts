@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import type { ReplyOutcome } from '../../../src/runtime/call/runtime.ts';
 import type { ParseOutcome } from '../../../src/runtime/reply/reply-parser.ts';
+import type { ParseFlag } from '../../../src/schema/explanation.ts';
 import { parserOf, partialsOf } from './parser-of.ts';
 import { parsingWays } from './parsing-ways.ts';
 import { SAMPLE_DEFINITIONS, section, streamSamples, valueSamples } from './read-samples.ts';
@@ -58,6 +59,51 @@ test.each(topics)('the flags of $topic', ({ samples }) => {
     return `${sample.name}\n${flagsOf(outcome)}`;
   });
   expect(flags).toEqual(samples.map((sample) => `${sample.name}\n${section(sample, 'flags').trim()}`));
+});
+
+/*
+ * Nothing vanishes in silence: a word of the text that a value was taken from is in the value, names a part of its type,
+ * or is reported by a flag.
+ */
+
+/** The flags that say that the value is not all of its text, or that it is written in another way. */
+const REPORTS = /^(?!prose$|markdown$|single-to-list$|repaired$|defaulted$|implied-key$|other-values$)[a-z-]+$/u;
+const REPAIRS = /comment|text between|without a key|without a value|string without quotes|missing end|unknown escape/u;
+
+function isReported({ flag, detail = '' }: ParseFlag): boolean {
+  return REPORTS.test(flag) || (flag === 'repaired' && REPAIRS.test(detail));
+}
+
+/** The words of a text, without accents; numbers by their values. */
+function wordsOf(text: string): readonly string[] {
+  const plain = text
+    .replaceAll(/\\u([\da-f]{4})/giu, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    .replaceAll(/\\[nrtbf"\\/]/gu, ' ')
+    .normalize('NFD')
+    .replaceAll(/\p{M}/gu, '');
+  const words = plain.match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\p{L}\p{N}])|[\p{L}\p{N}_-]+/giu) ?? [];
+  return words.map((word) =>
+    Number.isFinite(Number(word)) ? String(Math.abs(Number(word))) : word.toLowerCase().replaceAll(/[_-]/gu, ''),
+  );
+}
+
+const NAMED = new Set([...wordsOf(SAMPLE_DEFINITIONS), 'null', 'true', 'false', 'none', 'json', 'undefined', 'nan']);
+
+test.each(topics)('every word of $topic is in the value, or is reported', ({ samples }) => {
+  const lost = samples.flatMap((sample) => {
+    const parser = parserOf(section(sample, 'type'), SAMPLE_DEFINITIONS);
+    const reply = section(sample, 'reply');
+    const outcome = parser.parse(reply);
+    const taken = parser.explain(reply).candidates.find(({ verdict }) => verdict === 'taken');
+    if (!outcome.ok || taken === undefined || outcome.value.flags.some(isReported)) return [];
+    const kept = new Set(wordsOf(JSON.stringify(outcome.value.value)));
+    const all = [...kept].join('');
+    const missing = wordsOf(reply.slice(taken.from, taken.to)).filter(
+      (word) => !kept.has(word) && !NAMED.has(word) && !all.includes(word),
+    );
+    return missing.length === 0 ? [] : [`${sample.name}: ${missing.join(' ')}`];
+  });
+  expect(lost).toEqual([]);
 });
 
 test.each(topics)('a pool of threads reads $topic as a worker does', async ({ samples }) => {

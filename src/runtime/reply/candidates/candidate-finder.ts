@@ -12,7 +12,10 @@ import {
   CLOSE_BRACE,
   CLOSE_BRACKET,
   closersOf,
+  codeAt,
   DOT,
+  DOUBLE_QUOTE,
+  SINGLE_QUOTE,
   isDigit,
   MINUS,
   skipSpace,
@@ -81,6 +84,10 @@ export class CandidateFinder<T> {
   #thoughtStart = Infinity;
   /** The text at hand is first on its line. */
   #startsLine = true;
+  /** The quotes that are open on the line, as bits of QUOTES. */
+  #quotes = 0;
+  /** The last character of the text before the text at hand. */
+  #lastCode = 0;
   /** The position up to which the text was consumed before the finder needed more. */
   #waitAt = 0;
 
@@ -110,7 +117,12 @@ export class CandidateFinder<T> {
   }
 
   finish(): void {
-    this.#advance(this.#tail, true);
+    this.readWhole(this.#tail);
+  }
+
+  /** Reads a reply that has arrived as a whole. */
+  readWhole(text: string): void {
+    this.#advance(text, true);
     if (this.#fence > 0) this.#endFence(this.#base);
   }
 
@@ -125,6 +137,7 @@ export class CandidateFinder<T> {
     at = Math.max(at, this.#waitAt);
     this.#waitAt = 0;
     this.#base += at;
+    if (at > 0) this.#lastCode = text.charCodeAt(at - 1);
     this.#tail = at === 0 ? text : text.slice(at);
   }
 
@@ -171,8 +184,13 @@ export class CandidateFinder<T> {
     if (this.#thought !== '') return this.#skipThought(text, from, isLast);
     for (let at = from; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (code === LINE_FEED) this.#startsLine = true;
-      else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (code === LINE_FEED) {
+        this.#startsLine = true;
+        this.#quotes = 0;
+        continue;
+      }
+      if (code === DOUBLE_QUOTE || code === SINGLE_QUOTE || code === BACKTICK) this.#countQuote(text, at, code);
+      if (code === OPEN_BRACE || code === OPEN_BRACKET) {
         const verdict = this.#opensValue(text, at, isLast);
         if (verdict === 'yes') return this.#startReader(at);
         if (verdict === 'wait') return this.#wait(at);
@@ -186,7 +204,27 @@ export class CandidateFinder<T> {
     return text.length;
   }
 
+  /** Opens or closes a quotation. An apostrophe after a letter does neither. */
+  #countQuote(text: string, at: number, code: number): void {
+    const before = at > 0 ? text.charCodeAt(at - 1) : this.#lastCode;
+    if (code !== SINGLE_QUOTE || !isWordCharacter(before)) this.#quotes ^= QUOTES[code] ?? 0;
+  }
+
+  /** Is the bracket at `at` the last character of a quotation, as in `Lines start with "[" here`? */
+  #isQuoted(text: string, at: number, isLast: boolean): Verdict {
+    const code = codeAt(text, at + 1);
+    if (code < 0 && !isLast) return 'wait';
+    if ((this.#quotes & (QUOTES[code] ?? 0)) === 0) return 'no';
+    if (at + 2 >= text.length && !isLast) return 'wait';
+    const after = codeAt(text, at + 2);
+    return isWordCharacter(after) || after === code || after === OPEN_BRACE || after === OPEN_BRACKET ? 'no' : 'yes';
+  }
+
   #opensValue(text: string, at: number, isLast: boolean): Verdict {
+    if (this.#quotes !== 0) {
+      const isQuoted = this.#isQuoted(text, at, isLast);
+      if (isQuoted !== 'no') return isQuoted === 'yes' ? 'no' : 'wait';
+    }
     if (this.#startsLine && (this.#fence > 0 || this.#base + at === 0)) return 'yes';
     return text.charCodeAt(at) === OPEN_BRACE
       ? objectAhead(text, at + 1, isLast)
@@ -250,6 +288,9 @@ export class CandidateFinder<T> {
     return next;
   }
 }
+
+/** The bits of the quotation marks. */
+const QUOTES: Readonly<Record<number, number>> = { [DOUBLE_QUOTE]: 1, [SINGLE_QUOTE]: 2, [BACKTICK]: 4 };
 
 /** A character of the language tag after the backticks of a fence. */
 function isTagCharacter(code: number): boolean {

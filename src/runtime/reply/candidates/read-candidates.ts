@@ -107,8 +107,7 @@ class CandidateReader {
     this.#end = text.trimEnd().length;
     this.#isFence = fenceBody(text) !== undefined;
     this.#finder = new CandidateFinder(new Scanner(new TreeSink()), readThoughts);
-    this.#finder.push(text);
-    this.#finder.finish();
+    this.#finder.readWhole(text);
   }
 
   read(): Candidates {
@@ -145,12 +144,29 @@ class CandidateReader {
     const { hasList, takesText, plan } = this.#type;
     if (!hasList || takesText || values.length < 2) return [];
     const members = endsOf(values).length < values.length ? values : membersOf(values, single);
-    const objects = members.filter(({ value }) => value.kind === 'object' && value.items.length > 0);
+    const isRun = this.#isRun(members);
+    const objects = members.filter(({ value }) => value.kind === 'object' && (isRun || value.items.length > 0));
     const lists = members.filter(({ value }) => value.kind === 'list');
-    if (objects.length > 1) return [joined(objects, plan.coerce(listOf(objects.map(({ value }) => value))))];
+    if (isRun && objects.length > 0 && lists.length > 0) {
+      const items = members.flatMap(({ value }) => (value.kind === 'list' ? value.items : [value]));
+      return [joined(members, listOf(items), plan.coerce(listOf(items)))];
+    }
+    if (objects.length > 1) {
+      const node = listOf(objects.map(({ value }) => value));
+      return [joined(objects, node, plan.coerce(node))];
+    }
     if (lists.length < 2 || lists.some(({ value }) => plan.coerce(value, undefined, true).ok)) return [];
-    const rows = plan.coerce(listOf(lists.map(({ value }) => value)), undefined, true);
-    return rows.ok ? [joined(lists, rows)] : [];
+    const node = listOf(lists.map(({ value }) => value));
+    const rows = plan.coerce(node, undefined, true);
+    return rows.ok ? [joined(lists, node, rows)] : [];
+  }
+
+  /** Are the values members of one list whose brackets are missing or wrong: are there only commas between them? */
+  #isRun(members: readonly Candidate<ReplyNode>[]): boolean {
+    return members.every(({ from }, index) => {
+      const before = members[index - 1];
+      return before === undefined || (from - before.to <= MAX_GAP && GAP.test(this.#text.slice(before.to, from)));
+    });
   }
 
   // --- scalars ---------------------------------------------------------------------------------------------------------
@@ -220,8 +236,11 @@ function membersOf(
   });
 }
 
-function joined(members: readonly Candidate<ReplyNode>[], outcome: CoercionOutcome): ReplyCandidate {
-  const node = listOf(members.map(({ value }) => value));
+/** The text between two members of a list without its brackets. */
+const GAP = /^[\s\]}]*,(?:\s|\/\*[^*]*\*\/)*$/u;
+const MAX_GAP = 200;
+
+function joined(members: readonly Candidate<ReplyNode>[], node: ReplyNode, outcome: CoercionOutcome): ReplyCandidate {
   return { ...WHOLE, kind: 'several', from: members[0]?.from ?? 0, to: members.at(-1)?.to ?? 0, node, outcome };
 }
 

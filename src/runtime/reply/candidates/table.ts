@@ -1,4 +1,4 @@
-import { stringNode, type ReplyNode } from './scan/reply-node.ts';
+import { REPAIR, stringNode, type ReplyNode } from './scan/reply-node.ts';
 import { listOf, objectOf, valueOf } from './nodes.ts';
 
 /** A reply with more tables is not one value. */
@@ -10,19 +10,20 @@ const MAX_KEY = 100;
 export function tableValues(text: string): readonly ReplyNode[] {
   if (!text.includes('|')) return [];
   const lines = text.split('\n');
-  const values: ReplyNode[] = [];
-  let tables = 0;
-  for (let at = 0; at + 1 < lines.length && tables < MAX_TABLES; at += 1) {
+  const tables: (readonly ReplyNode[])[] = [];
+  for (let at = 0; at + 1 < lines.length && tables.length < MAX_TABLES; at += 1) {
     if (!isRow(lines[at]) || !isRule(lines[at + 1])) continue;
-    const end = lines.findIndex((line, index) => index > at && !isRow(line));
-    const rows = lines.slice(at + 2, end < 0 ? undefined : end);
     const header = cellsOf(lines[at] ?? '');
-    if (header.every((cell) => cell.length <= MAX_KEY)) values.push(...readingsOf(header, rows.map(cellsOf)));
-    at += rows.length + 1;
-    tables += 1;
+    const rows: Cells[] = [];
+    for (at += 2; isRow(lines[at]); at += 1) rows.push(cellsOf(lines[at] ?? ''));
+    tables.push(header.every((cell) => cell.length <= MAX_KEY) ? readingsOf(header, rows) : []);
   }
-  return values;
+  // A value comes from one table; its flag tells of the others.
+  if (tables.length > 1) for (const node of tables.flat()) node.repairs |= REPAIR.droppedText;
+  return tables.flat();
 }
+
+type Cells = readonly string[];
 
 function isRow(line: string | undefined): boolean {
   return line?.includes('|') === true;
@@ -33,7 +34,7 @@ function isRule(line: string | undefined): boolean {
   return line !== undefined && line.includes('|') && line.includes('--') && /^[\s|:-]+$/u.test(line);
 }
 
-function cellsOf(line: string): readonly string[] {
+function cellsOf(line: string): Cells {
   const cells = line
     .trim()
     .replace(/^\|/u, '')
@@ -48,7 +49,7 @@ function cellsOf(line: string): readonly string[] {
 }
 
 /** A row with more cells than the header is a string, so that a list of objects reports its loss; a row with fewer lacks the last keys. */
-function readingsOf(header: readonly string[], rows: readonly (readonly string[])[]): readonly ReplyNode[] {
+function readingsOf(header: Cells, rows: readonly Cells[]): readonly ReplyNode[] {
   const objects = rows.map((row) =>
     row.length > header.length
       ? stringNode(row.join(' | '))

@@ -1,8 +1,8 @@
-import type { ReplyNode } from './scan/reply-node.ts';
+import { REPAIR, type ReplyNode } from './scan/reply-node.ts';
 import { listOf, objectOf, valueOf, type NodeMember } from './nodes.ts';
 
 /*
- * Simple XML: elements with text or other elements, and calls of tools in tags (`<parameter=age>36</parameter>`). Attributes are
+ * Simple XML: elements with text or other elements, or both (a string is then all of it), and calls of tools in tags (`<parameter=age>36</parameter>`). Attributes are
  * members; comments are skipped.
  */
 
@@ -20,13 +20,15 @@ interface Element {
   readonly attributes: readonly NodeMember[];
   readonly members: NodeMember[];
   text: string;
+  /** The offset of its content. */
+  readonly from: number;
 }
 
 /** Returns the readings of the elements in a text; none if its tags do not match. */
 export function xmlValues(raw: string): readonly ReplyNode[] {
   if (!raw.includes('</')) return [];
   const text = raw.replaceAll(NAMED, '<$1 name="$2">');
-  const root: Element = { tag: '', attributes: [], members: [], text: '' };
+  const root: Element = { tag: '', attributes: [], members: [], text: '', from: 0 };
   const open = [root];
   for (let at = 0; at < text.length;) {
     const top = open.at(-1);
@@ -60,7 +62,7 @@ function readMark(text: string, from: number, open: Element[], top: Element): nu
     top.text += '<';
     return at + 1;
   }
-  return takeTag(match, open, top) ? at + match[0].length : -1;
+  return takeTag(match, open, top) ? TAG.lastIndex : -1;
 }
 
 function endOf(text: string, mark: string, from: number): number {
@@ -68,17 +70,24 @@ function endOf(text: string, mark: string, from: number): number {
   return end < 0 ? -1 : end + mark.length;
 }
 
-function takeTag([, slash, tag = '', source = '', empty]: RegExpExecArray, open: Element[], top: Element): boolean {
+function takeTag(match: RegExpExecArray, open: Element[], top: Element): boolean {
+  const { input, index } = match;
+  const [whole, slash, tag = '', source = '', empty] = match;
   if (slash === '/') {
     if (top.tag !== tag || open.length === 1) return false;
     open.pop();
-    open.at(-1)?.members.push([keyOf(top), nodeOf(top)]);
+    const node = nodeOf(top);
+    if (top.members.length > 0 && top.text.trim() !== '') {
+      node.text = decoded(input.slice(top.from, index));
+      node.repairs |= REPAIR.droppedText;
+    }
+    open.at(-1)?.members.push([keyOf(top), node]);
     return true;
   }
   const attributes = [...source.matchAll(ATTRIBUTE)].map(
     ([, key = '', double, single]) => [key, valueOf(decoded(double ?? single ?? ''))] as const,
   );
-  const element: Element = { tag, attributes, members: [], text: '' };
+  const element: Element = { tag, attributes, members: [], text: '', from: index + whole.length };
   if (empty === '/') top.members.push([keyOf(element), nodeOf(element)]);
   else if (open.push(element) > MAX_NESTING) return false;
   return true;

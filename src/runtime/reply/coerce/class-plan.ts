@@ -1,6 +1,6 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing } from './spelling.ts';
-import { isStripped, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import { isStripped, REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError, coercionError, memberError, mismatch } from './coercion-error.ts';
 import { TypedObject } from './typed-containers.ts';
 import {
@@ -172,11 +172,14 @@ export class ClassPlan extends Plan {
     reading.spend(shown.length);
     const writer = new ValueWriter(reading, node);
     const errors: CoercionError[] = [];
+    let isStray: boolean | undefined;
     for (const field of shown) {
       const item = values.of(field);
       // The fallback is for missing values only: it would hide that this one does not match.
       const outcome =
-        item === undefined ? missingField(writer, field, strict) : field.plan.coerce(item, reading, strict);
+        item === undefined
+          ? missingField(writer, field, (isStray ??= hasStrayText(node)), strict)
+          : field.plan.coerce(item, reading, strict);
       if (outcome.ok) addField(writer, field, outcome);
       else if (strict) return INEXACT;
       else errors.push(item === undefined ? outcome : memberError(field.name, outcome));
@@ -247,13 +250,28 @@ function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): v
   writer.add(writer.isEmpty ? field.jsonKey : field.nextJsonKey, field.name, value);
 }
 
-/** Returns the value of a field that the object lacks. */
-function missingField(writer: ValueWriter, field: FieldPlan, strict: boolean): CoercionOutcome {
+/** Returns the value of a field that the object lacks: a loss if its text can be what no field has. */
+function missingField(writer: ValueWriter, field: FieldPlan, isStray: boolean, strict: boolean): CoercionOutcome {
   const fallback = field.plan.fallback();
-  if (fallback === undefined || fallback.bare === 'null') return fallback ?? field.missing;
+  if (fallback === undefined) return field.missing;
+  if (isStray) {
+    writer.lose(DEFAULTED, 'defaulted', field.name, STRAY_TEXT);
+    return fallback;
+  }
+  if (fallback.bare === 'null') return fallback;
   if (strict) return INEXACT;
   writer.flag('defaulted', field.name, 'missing');
   return fallback;
+}
+
+const STRAY_TEXT = { reason: 'missing, but the reply has text that belongs to no field' };
+
+/** True for an object with text between its members, or in a string that has taken in the next key. */
+function hasStrayText({ repairs, items }: ReplyNode): boolean {
+  if ((repairs & (REPAIR.droppedText | REPAIR.lostText)) !== 0) return true;
+  return items.some(
+    (item) => item.kind === 'string' && (item.repairs & REPAIR.innerQuotes) !== 0 && /["'”]\s*:/u.test(item.text),
+  );
 }
 
 // --- partials ----------------------------------------------------------------------------------------------------------

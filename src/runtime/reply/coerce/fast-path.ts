@@ -156,7 +156,11 @@ class TypedSink implements Sink<TypedContainer> {
   }
 
   itemToKey(): boolean {
-    return false;
+    return this.#refuse();
+  }
+
+  keyToItem(): boolean {
+    return this.#refuse();
   }
 
   reopen(): boolean {

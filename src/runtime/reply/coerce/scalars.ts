@@ -36,18 +36,18 @@ export class StringPlan extends Plan {
     return node.isScalar ? display(node, reading) : this.#fromComposite(node, reading);
   }
 
-  /** A list or object that is not a wrapper is displayed as a whole, so that nothing of it is lost. */
+  /** A list or object that is not a wrapper becomes its own text, so that nothing of it is lost. */
   #fromComposite(node: ReplyNode, reading: Reading): CoercionOutcome {
     if (isSchema(node)) return coercionError('expected a string, got a JSON schema');
     // A line of text that can be a sentence (`Note: call back`) is a string as it is.
-    const answer = node.text === '' ? wholeAnswerIn(node) : undefined;
-    if (answer?.isScalar !== true) return display(node, reading);
+    const answer = node.isLine ? undefined : wholeAnswerIn(node);
+    if (answer?.isScalar !== true) return node.text === '' ? mismatch('a string', node) : display(node, reading);
     const outcome = this.coerce(answer, reading);
     return outcome.ok ? outcome.guessed(GUESS.composite, 'unwrapped') : outcome;
   }
 
   protected override partial(node: ReplyNode, reading: Reading): PartialValue {
-    if (node.complete) return super.partial(node, reading);
+    if (node.complete && (node.isScalar || node.isLine)) return super.partial(node, reading);
     if (!node.isScalar || node.block) return PartialValue.withheld;
     if (node.kind === 'string') {
       const growing = node.cached(this, () => new GrowingString());
@@ -63,19 +63,11 @@ export class StringPlan extends Plan {
 const WRITTEN_PER_STEP = 16;
 
 function display(node: ReplyNode, reading: Reading): CoercedValue {
-  const text = displayText(node);
+  const { text } = node;
   reading.spend(text.length / WRITTEN_PER_STEP);
   const isComposite = !node.isScalar;
   const value = guessedFrom(node, JSON.stringify(text), isComposite ? GUESS.composite : GUESS.scalar, 'to-string');
   return value.with({ kind: isComposite ? 'display' : 'text' });
-}
-
-/** Writes a value as a string: objects as `{a: 1}`, lists as `[x, y]`, scalars as the model wrote them. */
-function displayText(node: ReplyNode): string {
-  if (node.isScalar || node.text !== '') return node.text;
-  if (node.kind === 'list') return `[${node.items.map(displayText).join(', ')}]`;
-  const members = node.items.map((item, index) => `${node.keys[index] ?? ''}: ${displayText(item)}`);
-  return `{${members.join(', ')}}`;
 }
 
 // --- scalars that partials show when they are complete ---------------------------------------------------------------

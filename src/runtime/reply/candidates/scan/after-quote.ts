@@ -49,6 +49,7 @@ export type Following =
   | 'a fence'
   | 'a note in parentheses'
   | 'words'
+  | 'an item without its quote'
   | 'words and a quote';
 
 /**
@@ -82,6 +83,7 @@ export const AFTER_QUOTE: Readonly<Record<Following, readonly [Meaning, Meaning,
   'a fence':                   ['ends',   'ends',   'ends',   'ends',   'ends'],
   'a note in parentheses':     ['ends',   'inside', 'ends',   'inside', 'inside'],
   'words':                     ['takes',  'inside', 'ends',   'ends',   'inside'],
+  'an item without its quote': ['inside', 'inside', 'ends',   'inside', 'inside'],
   'words and a quote':         ['inside', 'inside', 'inside', 'inside', 'inside'],
 }; // prettier-ignore
 
@@ -275,17 +277,33 @@ function isNote(ahead: Ahead, from: number, { closers }: OpenString): boolean {
 }
 
 /** Are the words at `from` part of a string that the next quote ends, or does that quote open another member? */
-function wordsOf(ahead: Ahead, from: number, string: OpenString): 'words' | 'words and a quote' {
+function wordsOf(
+  ahead: Ahead,
+  from: number,
+  string: OpenString,
+): 'words' | 'an item without its quote' | 'words and a quote' {
   // The table gives both the same meaning in such a string, which can grow at once.
   if (string.place === 'value' && !isPlain(string)) return 'words and a quote';
   let last = 0;
   for (let at = from; ; at += 1) {
     const code = ahead.code(at);
-    if (isOneOf(string.closers, code)) return opensMember(ahead, at, last, string) ? 'words' : 'words and a quote';
+    if (isOneOf(string.closers, code)) {
+      if (opensMember(ahead, at, last, string)) return 'words';
+      return isSpace(ahead.code(from - 1)) && endsItem(ahead, at, last, string)
+        ? 'an item without its quote'
+        : 'words and a quote';
+    }
     if (code === FAR) return 'words and a quote';
     if (code === END) return last === CLOSE_BRACE || last === CLOSE_BRACKET ? 'words' : 'words and a quote';
     if (!isSpace(code)) last = code;
   }
+}
+
+/** Does the quote at `at`, after the character `last`, close an item that lacks its opening quote: `["a" b", "c"]`? */
+function endsItem(ahead: Ahead, at: number, last: number, string: OpenString): boolean {
+  if (string.place !== 'item' || !isPlain(string) || string.endsInDigit || !isWordCharacter(last)) return false;
+  const next = ahead.skipSpace(at + 1);
+  return ahead.code(next) === CLOSE_BRACKET || (ahead.code(next) === COMMA && opensValue(ahead, next + 1));
 }
 
 /** Does the quote at `at`, after the character `last`, open a key or an item? */

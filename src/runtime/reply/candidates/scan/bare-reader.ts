@@ -197,6 +197,7 @@ export class BareReader {
   #quoteEnds(at: number, before: number): Verdict {
     const ahead = this.#ahead(at);
     if (!this.#inList && (this.#simple || isSpace(before)) && ahead.key(at) !== undefined) return ahead.answer(true);
+    if (this.#inList && isSpace(before) && this.#isScalarTo(at)) return 'yes';
     const ends = this.#quotes === 0 && this.#closingQuote(ahead, at + 1);
     if (!ahead.isShort) this.#quotes += 1;
     return ahead.answer(ends);

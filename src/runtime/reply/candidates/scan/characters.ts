@@ -31,8 +31,8 @@ export const RIGHT_QUOTE = 0x201d;
 const NO_BREAK_SPACE = 0xa0;
 const BYTE_ORDER_MARK = 0xfeff;
 
-/** Narrow and wide spaces, and a separator of Mongolian. */
-const INVISIBLE: ReadonlySet<number> = new Set([0x3000, 0x202f, 0x205f, 0x180e]);
+/** Narrow and wide spaces, a word joiner, and a separator of Mongolian. */
+const INVISIBLE: ReadonlySet<number> = new Set([0x3000, 0x202f, 0x205f, 0x2060, 0x180e]);
 
 /** True for a space, a tab, a line end, and the invisible characters that models and editors put between tokens. */
 export function isSpace(code: number): boolean {

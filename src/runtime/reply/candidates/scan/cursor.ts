@@ -192,7 +192,7 @@ export class Ahead {
     const closers = code === DOUBLE_QUOTE ? '"”' : closersOf(code);
     const start = closers === '' ? at : at + 1;
     const end = closers === '' ? this.#wordEnd(at) : this.quote(start, closers);
-    if (end <= start || this.hasLineFeed(start, end)) return undefined;
+    if (end < start || (end === start && closers === '') || this.hasLineFeed(start, end)) return undefined;
     // A key can lack its opening quote.
     const isQuoted = closers !== '' || this.code(end) === DOUBLE_QUOTE;
     return this.#isSign(isQuoted ? end + 1 : end) ? this.slice(start, end) : undefined;

@@ -100,10 +100,11 @@ export class KeyReader {
     const { text, at: start } = this.#cursor;
     for (let at = start; at < text.length; at += 1) {
       const code = text.charCodeAt(at);
-      if (isWordCharacter(code)) continue;
+      if (isWordCharacter(code) && !isTypographicQuote(code)) continue;
       if (code === COLON || (code === EQUALS && (at > start || this.key !== ''))) return this.#end(at, 'colon');
       if (code === COMMA || code === CLOSE_BRACE || code === LINE_FEED) return this.#end(at, 'dropped');
-      if (code === DOUBLE_QUOTE && isSpace(this.#before(at, start))) return this.#endAtQuote(at);
+      const isQuote = code === DOUBLE_QUOTE || isTypographicQuote(code);
+      if (isQuote && isSpace(this.#before(at, start))) return this.#endAtQuote(at);
     }
     this.key += text.slice(start);
     this.#cursor.at = text.length;
@@ -131,6 +132,11 @@ export class KeyReader {
     this.#cursor.at = at;
     return end;
   }
+}
+
+/** True for “ and its like. */
+function isTypographicQuote(code: number): boolean {
+  return code >= 128 && closersOf(code) !== '';
 }
 
 const ENDS_KEY: ReadonlySet<number> = new Set([DOUBLE_QUOTE, LINE_FEED, BACKSLASH]);

@@ -1,3 +1,5 @@
+import { OPEN_BRACE } from './characters.ts';
+
 /** `bare` is a token without quotes that can still grow; a complete token is one of the other scalars. */
 export type NodeKind = 'bare' | 'string' | 'number' | 'boolean' | 'null' | 'list' | 'object';
 
@@ -17,6 +19,7 @@ export const REPAIR = {
   escape: 2048,
   /** Words that belong to no member: a loss. */
   lostText: 4096,
+  noValue: 8192,
 } as const;
 
 /** The repairs whose meaning is certain, as bits. */
@@ -36,6 +39,7 @@ const REPAIR_WORDS: readonly (readonly [number, string])[] = [
   [REPAIR.controlCharacter, 'a line break or control character inside a string'],
   [REPAIR.escape, 'an unknown escape'],
   [REPAIR.lostText, 'words without a key'],
+  [REPAIR.noValue, 'a key without a value'],
 ];
 
 /** Describes a set of REPAIR bits in words. */
@@ -70,8 +74,8 @@ export class ReplyNode {
   kind: NodeKind;
   complete = false;
   /**
-   * A string without its quotes and with its escapes decoded; any other scalar as the model wrote it. An object that is
-   * one line of text has that line.
+   * A string without its quotes and with its escapes decoded; any other scalar as the model wrote it. A complete list or
+   * object has its text, brackets included, if it was read in one piece; an object that is one line of text has that line.
    */
   text = '';
   /** `text` needs no escapes between the quotes of a JSON string. */
@@ -104,6 +108,11 @@ export class ReplyNode {
     return this.kind !== 'list' && this.kind !== 'object';
   }
 
+  /** An object that is one line of text, which can be a sentence: `Note: call back`. */
+  get isLine(): boolean {
+    return this.kind === 'object' && this.text !== '' && this.text.charCodeAt(0) !== OPEN_BRACE;
+  }
+
   /** Appends a member to a list. */
   add(item: ReplyNode): void {
     if (this.#items === NO_ITEMS) this.#items = [item];
@@ -122,9 +131,9 @@ export class ReplyNode {
     if (this.#items !== NO_ITEMS) this.#items[this.#items.length - 1] = item;
   }
 
-  /** Makes an empty list an object. */
-  becomeObject(): void {
-    this.kind = 'object';
+  /** Makes an empty list an object, or an empty object a list. */
+  become(kind: 'list' | 'object'): void {
+    this.kind = kind;
     this.forget();
   }
 

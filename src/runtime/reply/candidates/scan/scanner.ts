@@ -146,7 +146,7 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** Handles a delimiter in the place of a value: after a key without a value, after a comma, or at the end of a list. */
   #noValue(code: number): boolean {
-    if (this.#inObject) this.#sink.addRepair(REPAIR.droppedText);
+    if (this.#inObject) this.#sink.addRepair(REPAIR.noValue);
     if (code === COMMA) {
       if (this.#inObject) this.#state = 'key';
       return this.#skip(REPAIR.comma);
@@ -156,7 +156,7 @@ export class Scanner<T> implements ValueSource<T> {
   }
 
   #openContainer(bracket: number): boolean {
-    if (!this.#sink.open(bracket)) return false;
+    if (!this.#sink.open(bracket, this.#cursor.at)) return false;
     this.#cursor.at += 1;
     this.#inObject = bracket === OPEN_BRACE;
     this.#state = this.#inObject ? 'key' : 'value';
@@ -166,10 +166,11 @@ export class Scanner<T> implements ValueSource<T> {
 
   #closeContainer(bracket: number): boolean {
     const isMatch = this.#inObject === (bracket === CLOSE_BRACE);
-    const closing = isMatch ? 'all' : closingOf(this.#cursor, this.#sink.closers);
+    const closing = isMatch ? 'all' : closingOf(this.#cursor, this.#sink.closers, this.#wasObject);
     if (closing === 'wait') return false;
     if (closing === 'innermost') this.#sink.closeInnermost();
-    if (closing === 'none' || (closing === 'all' && !this.#sink.close(bracket))) return this.#skip(REPAIR.brackets);
+    if (closing === 'none' || (closing === 'all' && !this.#sink.close(bracket, this.#cursor)))
+      return this.#skip(REPAIR.brackets);
     this.#cursor.at += 1;
     this.#wasObject = this.#inObject;
     this.#inObject = this.#sink.inObject;
@@ -246,7 +247,6 @@ export class Scanner<T> implements ValueSource<T> {
 
   /** Handles a colon after a string in a list: the string is a key of an object whose brackets are missing or wrong. */
   #endListAtKey(): boolean {
-    this.#sink.addRepair(REPAIR.brackets);
     this.#inObject = this.#sink.itemToKey();
     if (this.#inObject) this.#state = 'colon';
     return this.#inObject || this.#readMember(false);
@@ -363,6 +363,11 @@ export class Scanner<T> implements ValueSource<T> {
     const code = this.#cursor.peek();
     if (this.#cursor.isAtEnd) return true;
     if (code === SLASH) return this.#skipSlash();
+    if (code === COMMA && this.#sink.keyToItem()) {
+      this.#inObject = false;
+      this.#state = 'after';
+      return true;
+    }
     this.#state = 'value';
     if (code === COLON) this.#cursor.at += 1;
     // What looked like a key is a value that no key belongs to.
@@ -495,8 +500,9 @@ type Closing = 'all' | 'innermost' | 'none' | 'wait';
 /**
  * Determines the meaning of a closing bracket at the cursor that does not match the innermost list or object, by the
  * brackets and the member that follow. `closers`: the brackets that close the open lists and objects, innermost first.
+ * `wasObject`: the list or object that was closed last was an object.
  */
-function closingOf({ text, at, isLast }: Readonly<Cursor>, closers: string): Closing {
+function closingOf({ text, at, isLast }: Readonly<Cursor>, closers: string, wasObject: boolean): Closing {
   const ahead = new Ahead(text, at + 1, isLast);
   const next = nextOf(ahead, at + 1);
   if (ahead.isShort) return 'wait';
@@ -505,6 +511,8 @@ function closingOf({ text, at, isLast }: Readonly<Cursor>, closers: string): Clo
     ['all', matching < 0 ? '' : closers.slice(matching + 1)],
     ['innermost', closers.slice(1)],
     ['none', closers],
+    // A member can go on an object in a list that was closed too early.
+    ['none', wasObject ? `}${closers}` : closers],
   ];
   let best: Closing = 'none';
   let least = Infinity;

@@ -453,12 +453,13 @@ function openBrackets(text: string): number {
 }
 
 /**
- * Removes the closing brackets at the end of a string that has no end, if they are those that close the lists and objects
+ * Removes the closing brackets, and the end of a fence after them, at the end of a string that has no end, if they are those that close the lists and objects
  * around it, and none of them closes a bracket inside the string. `closers`: the innermost first.
  */
 function withoutClosers(text: string, closers: string): string {
-  const end = text.length - (/(?<![\]}\s])[\]}\s]+$/u.exec(text)?.[0].length ?? 0);
-  if (closers === '' || text.slice(end).replaceAll(/\s/gu, '') !== closers) return text;
+  const to = text.endsWith('```') ? text.length - 3 : text.length;
+  const end = to - (/(?<![\]}\s])[\]}\s]+$/u.exec(text.slice(0, to))?.[0].length ?? 0);
+  if (closers === '' || text.slice(end, to).replaceAll(/\s/gu, '') !== closers) return text;
   return openBrackets(text.slice(0, end)) > 0 ? text : text.slice(0, end);
 }
 
@@ -575,6 +576,7 @@ function decodeCode(text: string, at: number, letter: string, isLast: boolean): 
   }
   const isWhole = isBraced ? index > from && text.charAt(index) === '}' : index === from + digits;
   if (isBraced && index >= text.length && !isLast) return undefined;
+  if (!isWhole && index >= text.length) return { text: '', length: index - at, known: false }; // The reply breaks off.
   if (!isWhole || code > 0x10ffff) return kept(letter);
   const length = index - at + (isBraced ? 1 : 0);
   const isJson = letter === 'u' && !isBraced;

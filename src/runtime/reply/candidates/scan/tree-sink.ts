@@ -1,7 +1,8 @@
 import { settleBareToken } from './bare-reader.ts';
 import { CLOSE_BRACE, CLOSE_BRACKET, OPEN_BRACE } from './characters.ts';
 import type { Escapes } from './string-reader.ts';
-import { MAX_REPLY_DEPTH, REPAIR, ReplyNode } from './reply-node.ts';
+import type { Cursor } from './cursor.ts';
+import { MAX_REPLY_DEPTH, REPAIR, ReplyNode, stringNode } from './reply-node.ts';
 
 /** Builds a tree of nodes from a value of any type. */
 export class TreeSink implements Sink<ReplyNode> {
@@ -12,6 +13,8 @@ export class TreeSink implements Sink<ReplyNode> {
   /** The lists and objects that are open, with the innermost on top. */
   readonly #stack: ReplyNode[] = [];
   #top: ReplyNode | undefined = undefined;
+  /** The offsets of their brackets in the text at hand. */
+  readonly #starts: number[] = [];
   /** The key of the next value, and the repairs that reading it took. */
   #key = '';
   #keyRepairs = 0;
@@ -20,6 +23,7 @@ export class TreeSink implements Sink<ReplyNode> {
     this.root = undefined;
     this.gaveUp = false;
     this.#stack.length = 0;
+    this.#starts.length = 0;
     this.#top = undefined;
     this.#key = '';
     this.#keyRepairs = 0;
@@ -57,29 +61,36 @@ export class TreeSink implements Sink<ReplyNode> {
 
   // --- lists and objects ---------------------------------------------------------------------------------------------
 
-  open(bracket: number): boolean {
+  open(bracket: number, at = UNKNOWN): boolean {
     if (this.#stack.length >= MAX_REPLY_DEPTH) {
       this.gaveUp = true;
       return false;
     }
     const node = new ReplyNode(bracket === OPEN_BRACE ? 'object' : 'list');
     this.begin(node);
+    return this.#push(node, at);
+  }
+
+  #push(node: ReplyNode, at: number): true {
     this.#stack.push(node);
+    this.#starts.push(at);
     this.#top = node;
     return true;
   }
 
   /** Also closes the lists and objects that are open inside it. */
-  close(bracket: number): boolean {
+  close(bracket: number, source?: Readonly<Cursor>): boolean {
     const kind = bracket === CLOSE_BRACE ? 'object' : 'list';
     let depth = this.#stack.length - 1;
     while (depth >= 0 && this.#stack[depth]?.kind !== kind) depth -= 1;
     if (depth < 0) return false;
     while (this.#stack.length > depth) {
       const node = this.#stack.pop();
+      const start = this.#starts.pop() ?? UNKNOWN;
       if (node === undefined) break;
       node.complete = true;
       if (this.#stack.length > depth) node.repairs |= REPAIR.brackets;
+      else if (start !== UNKNOWN && source?.isLast === true) node.text = source.text.slice(start, source.at + 1);
     }
     this.#top = this.#stack[depth - 1];
     return true;
@@ -99,20 +110,35 @@ export class TreeSink implements Sink<ReplyNode> {
     list.repairs = REPAIR.brackets;
     list.add(last);
     this.#top.replaceLast(list);
-    this.#stack.push(list);
-    this.#top = list;
-    return true;
+    return this.#push(list, UNKNOWN);
+  }
+
+  keyToItem(): boolean {
+    if (this.#top?.kind !== 'object' || this.#top.items.length > 0 || this.#key === '') return false;
+    this.#top.become('list');
+    this.addRepair(REPAIR.brackets);
+    const item = stringNode(this.#key);
+    item.quoted = true;
+    return this.begin(item);
   }
 
   itemToKey(): boolean {
     const list = this.#top;
+    const hasDropped = list !== undefined && (list.repairs & REPAIR.brackets) !== 0;
+    this.addRepair(REPAIR.brackets);
     const key = list?.items.at(-1);
     if (list === undefined || key?.kind !== 'string' || !key.quoted) return false;
     const before = list.items.at(-2);
     const isOfItem = before?.kind === 'object' && before.keys.includes(key.text);
+    if (before?.kind === 'object' && !isOfItem && hasDropped) {
+      // The bracket that was dropped closed the object too early.
+      list.dropLast();
+      this.#openAgain(before);
+      return this.key(key.text, key.repairs);
+    }
     if (before !== undefined && !isOfItem && this.#stack.at(-2)?.kind !== 'object') return false;
     list.dropLast();
-    if (before === undefined) list.becomeObject();
+    if (before === undefined) list.become('object');
     else if (isOfItem) this.open(OPEN_BRACE);
     else this.close(CLOSE_BRACKET);
     return this.key(key.text, key.repairs);
@@ -133,9 +159,8 @@ export class TreeSink implements Sink<ReplyNode> {
     node.complete = false;
     node.forget();
     node.repairs |= REPAIR.brackets;
-    this.#stack.push(node);
-    this.#top = node;
-    return true;
+    node.text = '';
+    return this.#push(node, UNKNOWN);
   }
 
   get holdsLists(): boolean {
@@ -192,6 +217,9 @@ export class TreeSink implements Sink<ReplyNode> {
   }
 }
 
+/** The offset of a list or object that did not begin at a bracket of its own. */
+const UNKNOWN = -1;
+
 /** The most lists and objects, from the innermost one, that are compared with the text ahead. */
 export const MAX_COMPARED = 16;
 
@@ -213,9 +241,10 @@ export interface Sink<T> {
   readonly likely: LikelyKey | undefined;
   /** Prepares for another value. */
   clear(): void;
-  open(bracket: number): boolean;
-  /** Closes the innermost list or object that matches the bracket. Returns false if there is none. */
-  close(bracket: number): boolean;
+  /** `at`: the offset of the bracket in the text at hand. */
+  open(bracket: number, at: number): boolean;
+  /** Closes the innermost list or object that matches the bracket at the cursor. Returns false if there is none. */
+  close(bracket: number, cursor: Readonly<Cursor>): boolean;
   /** Closes the innermost list or object, whatever its kind. */
   closeInnermost(): void;
   /** `repairs`: bits of REPAIR. */
@@ -240,6 +269,11 @@ export interface Sink<T> {
    * object in the list, or of the object around the list. Returns false if none of them can have it.
    */
   itemToKey(): boolean;
+  /**
+   * Makes the first key of an object, after which no value comes, the first item of a list: `{"a", "b"}` is a set. Returns
+   * false for any other key.
+   */
+  keyToItem(): boolean;
   /**
    * Opens the list again that is the last member of the innermost object: it was closed too early. Returns false for any
    * other member.

@@ -57,7 +57,7 @@ function main(): number {
   }
   const readings = readAll(folder);
   if (values.show === true) for (const each of readings) if (each.count !== 'equal') console.log(shown(each));
-  console.log(`${tableOf(readings)}\n\n${differencesOf(readings)}`);
+  console.log(`${tableOf(readings)}\n\n${differencesOf(readings)}\n\n${streamsOf(folder)}`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(readings, undefined, 1)}\n`);
   if (values.against !== undefined) console.log(changes(JSON.parse(readFileSync(values.against, 'utf8')), readings));
   return 0;
@@ -126,6 +126,48 @@ function countOf({ agrees, refused, lossy }: Verdict): Count {
   if (agrees) return 'equal';
   if (refused === true) return 'refused';
   return lossy === true ? 'lossy' : 'wrong';
+}
+
+// --- streams -------------------------------------------------------------------------------------------------------------
+
+/** Reads each reply of `replies/` character by character: its stream ends as its call does, and partials show the beginning of the value. */
+function streamsOf(folder: string): string {
+  const cases = ['suites', 'reports'].flatMap(
+    (set) => linesOf(join(folder, `replies/${set}.jsonl`)) as readonly ReplyCase[],
+  );
+  let [read, otherEnds] = [0, 0];
+  const takenBack: string[] = [];
+  for (const { id, defs, type, text } of cases) {
+    const parser = replyParserOf(defs, type);
+    if (typeof parser === 'string' || text.length > LONGEST_STREAM) continue;
+    read += 1;
+    const partials: string[] = [];
+    const stream = parser.openStream();
+    for (const character of text) {
+      stream.push(character);
+      const partial = stream.takePartial();
+      if (partial !== undefined) partials.push(partial);
+    }
+    const [end, whole] = [stream.finish(), parser.parse(text)];
+    if (JSON.stringify(end) !== JSON.stringify(whole)) otherEnds += 1;
+    if (end.ok && partials.some((partial) => !isBeginning(JSON.parse(partial), end.value.value))) takenBack.push(id);
+  }
+  const list = takenBack.length === 0 ? '' : `: ${takenBack.join(', ')}`;
+  return `${read} replies read as streams: ${otherEnds} end otherwise than their call, ${takenBack.length} show what the value takes back${list}`;
+}
+
+/** Longer replies are read in deltas by `npm run growth`. */
+const LONGEST_STREAM = 5000;
+
+/** True if a value can grow into another: strings and lists get longer, nulls become values. */
+function isBeginning(partial: unknown, value: unknown): boolean {
+  if (partial === null) return true;
+  if (typeof partial === 'string') return typeof value === 'string' && value.startsWith(partial);
+  if (typeof partial !== 'object') return partial === value;
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(partial).every(([key, member]) =>
+    isBeginning(member, (value as Readonly<Record<string, unknown>>)[key]),
+  );
 }
 
 // --- the report ----------------------------------------------------------------------------------------------------------

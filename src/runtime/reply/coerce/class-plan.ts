@@ -1,5 +1,6 @@
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing } from './spelling.ts';
+import { membersOfNode, objectOf } from '../candidates/nodes.ts';
 import { isStripped, REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { CoercionError, coercionError, memberError, mismatch } from './coercion-error.ts';
 import { TypedObject } from './typed-containers.ts';
@@ -184,12 +185,25 @@ export class ClassPlan extends Plan {
       else if (strict) return INEXACT;
       else errors.push(item === undefined ? outcome : memberError(field.name, outcome));
     }
-    if (errors.length > 0) return new CoercionError(() => errors.flatMap(({ violations }) => violations));
+    if (errors.length > 0)
+      return (
+        (strict ? undefined : this.#fillMoved(node, values, reading)) ??
+        new CoercionError(() => errors.flatMap(({ violations }) => violations))
+      );
     const isEmpty = !strict && values.known === 0 && shown.length > 0;
     if (isEmpty && values.unknown.length > 0)
       return coercionError(`expected ${this.name}, got an object with none of its keys`);
     const value = this.#finish(writer, node, values, reading);
     return isEmpty ? value.with({ kept: false, cost: addCost(value.cost, { ...FREE, guessed: GUESS.empty }) }) : value;
+  }
+
+  /** Coerces the object with the members that its last object took in. Undefined if it took none in, or they do not help. */
+  #fillMoved(node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue | undefined {
+    const moved = withMovedMembers(node);
+    if (moved === undefined) return undefined;
+    const assigned = this.#fields.assign(moved, reading);
+    const outcome = assigned.known > values.known ? this.#fill(moved, assigned, reading) : undefined;
+    return outcome?.ok === true ? outcome : undefined;
   }
 
   #finish(writer: ValueWriter, node: ReplyNode, values: FieldValues, reading: Reading): CoercedValue {
@@ -239,6 +253,27 @@ export class ClassPlan extends Plan {
     if (node.kind !== 'object') return super.partial(node, reading);
     return node.cached(this, () => new GrowingObject(this.#fields, node)).show(reading);
   }
+}
+
+/**
+ * Where a key closes a list in the last object, the closing brace can be missing as well: `{"f": {"items": [1, "n": 3}`. Returns
+ * the object with the members after that list as its own.
+ */
+function withMovedMembers(node: ReplyNode): ReplyNode | undefined {
+  const last = node.items.at(-1);
+  if (last?.kind !== 'object') return undefined;
+  const end = 1 + last.items.findLastIndex(({ kind, repairs }) => kind === 'list' && (repairs & REPAIR.brackets) !== 0);
+  if (end === 0 || end === last.items.length) return undefined;
+  const inner = membersOfNode(last);
+  const [key = ''] = node.keys.slice(-1);
+  const moved = objectOf([
+    ...membersOfNode(node).slice(0, -1),
+    [key, objectOf(inner.slice(0, end))] as const,
+    ...inner.slice(end),
+  ]);
+  moved.repairs = node.repairs | REPAIR.brackets;
+  moved.complete = node.complete;
+  return moved;
 }
 
 const OTHER_VALUE = { reason: 'the object has another value for the key' };

@@ -168,6 +168,7 @@ class TypedSink implements Sink<TypedContainer> {
   }
 
   readonly holdsLists = false;
+  readonly keepsText = false;
 
   reopenRoot(): boolean {
     return this.#refuse();

@@ -47,7 +47,7 @@ export class StringPlan extends Plan {
   }
 
   protected override partial(node: ReplyNode, reading: Reading): PartialValue {
-    if (node.complete && (node.isScalar || node.isLine)) return super.partial(node, reading);
+    if (node.complete) return super.partial(node, reading);
     if (!node.isScalar || node.block) return PartialValue.withheld;
     if (node.kind === 'string') {
       const growing = node.cached(this, () => new GrowingString());

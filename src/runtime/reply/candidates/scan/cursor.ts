@@ -20,17 +20,53 @@ export class Cursor {
   at = 0;
   /** No more text follows the text at hand. */
   isLast = false;
+  /** The beginning of the value at hand that has been read, up to the text at hand: at most its last KEPT characters. */
+  #before = '';
+  /** The offset of `#before` in the value, and where the text at hand begins to be new. */
+  #beforeFrom = 0;
+  #from = 0;
   /** The mark that ends the open comment; empty outside of comments. */
   #commentMark: '' | CommentMark = '';
   /** The last characters of the open comment so far, which can be the beginning of its mark. */
   #commentTail = '';
 
+  /** Begins another value. */
+  restart(): void {
+    this.#before = '';
+    this.#beforeFrom = 0;
+  }
+
   /** Goes to the next text, after the rest of a comment that is still open. */
   start(text: string, from: number, isLast: boolean): void {
     this.text = text;
     this.at = from;
+    this.#from = from;
     this.isLast = isLast;
     if (this.#commentMark !== '') this.#skipComment();
+  }
+
+  /** Leaves the text at hand. `keep`: keeps what has been read of it, for the lists and objects that are open. */
+  stop(keep: boolean): void {
+    if (keep && !this.isLast) {
+      const read = this.#before + this.text.slice(this.#from, this.at);
+      this.#before = read.slice(-KEPT);
+      this.#beforeFrom += read.length - this.#before.length;
+    }
+    this.text = '';
+  }
+
+  /** The offset of the cursor in the value. */
+  get offset(): number {
+    return this.#beforeFrom + this.#before.length + this.at - this.#from;
+  }
+
+  /** Returns the text of the value from an offset up to the character at the cursor; empty if its beginning is not kept. */
+  textFrom(offset: number): string {
+    const start = offset - this.#beforeFrom;
+    const { length } = this.#before;
+    if (start < 0) return '';
+    if (start >= length) return this.text.slice(this.#from + start - length, this.at + 1);
+    return this.#before.slice(start) + this.text.slice(this.#from, this.at + 1);
   }
 
   get isAtEnd(): boolean {
@@ -106,6 +142,9 @@ export class Cursor {
     return end < 0 ? -1 : end + mark.length;
   }
 }
+
+/** The characters of a value that are kept while it arrives in deltas: a longer list or object has no text of its own in partials. */
+const KEPT = 4096;
 
 /** The text that ends a comment. */
 type CommentMark = '\n' | '*/' | ')';

@@ -59,6 +59,7 @@ export class Scanner<T> implements ValueSource<T> {
   /** Begins another value. A text can contain thousands, and a scanner has many parts, so it is reused. */
   restart(inFence: boolean): void {
     this.#inFence = inFence;
+    this.#cursor.restart();
     this.#sink.clear();
     this.#state = 'value';
     this.#inObject = false;
@@ -88,8 +89,9 @@ export class Scanner<T> implements ValueSource<T> {
     else if (isLast && !this.done) this.#giveUp();
     else if (this.#node !== undefined && (this.#state === 'string' || this.#state === 'bare'))
       this.#sink.grow(this.#node);
-    cursor.text = '';
-    return cursor.at;
+    const { at } = cursor;
+    cursor.stop(this.#sink.keepsText);
+    return at;
   }
 
   /** Takes one step. Returns false if it needs more text or the sink gave up. */
@@ -156,7 +158,7 @@ export class Scanner<T> implements ValueSource<T> {
   }
 
   #openContainer(bracket: number): boolean {
-    if (!this.#sink.open(bracket, this.#cursor.at)) return false;
+    if (!this.#sink.open(bracket, this.#cursor)) return false;
     this.#cursor.at += 1;
     this.#inObject = bracket === OPEN_BRACE;
     this.#state = this.#inObject ? 'key' : 'value';

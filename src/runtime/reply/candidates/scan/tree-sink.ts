@@ -10,10 +10,11 @@ export class TreeSink implements Sink<ReplyNode> {
   /** True if the value nests deeper than MAX_DEPTH. */
   gaveUp = false;
   readonly likely = undefined;
+  readonly keepsText = true;
   /** The lists and objects that are open, with the innermost on top. */
   readonly #stack: ReplyNode[] = [];
   #top: ReplyNode | undefined = undefined;
-  /** The offsets of their brackets in the text at hand. */
+  /** The offsets of their brackets. */
   readonly #starts: number[] = [];
   /** The key of the next value, and the repairs that reading it took. */
   #key = '';
@@ -61,14 +62,14 @@ export class TreeSink implements Sink<ReplyNode> {
 
   // --- lists and objects ---------------------------------------------------------------------------------------------
 
-  open(bracket: number, at = UNKNOWN): boolean {
+  open(bracket: number, cursor?: Readonly<Cursor>): boolean {
     if (this.#stack.length >= MAX_REPLY_DEPTH) {
       this.gaveUp = true;
       return false;
     }
     const node = new ReplyNode(bracket === OPEN_BRACE ? 'object' : 'list');
     this.begin(node);
-    return this.#push(node, at);
+    return this.#push(node, cursor?.offset ?? UNKNOWN);
   }
 
   #push(node: ReplyNode, at: number): true {
@@ -79,7 +80,7 @@ export class TreeSink implements Sink<ReplyNode> {
   }
 
   /** Also closes the lists and objects that are open inside it. */
-  close(bracket: number, source?: Readonly<Cursor>): boolean {
+  close(bracket: number, cursor?: Readonly<Cursor>): boolean {
     const kind = bracket === CLOSE_BRACE ? 'object' : 'list';
     let depth = this.#stack.length - 1;
     while (depth >= 0 && this.#stack[depth]?.kind !== kind) depth -= 1;
@@ -90,7 +91,7 @@ export class TreeSink implements Sink<ReplyNode> {
       if (node === undefined) break;
       node.complete = true;
       if (this.#stack.length > depth) node.repairs |= REPAIR.brackets;
-      else if (start !== UNKNOWN && source?.isLast === true) node.text = source.text.slice(start, source.at + 1);
+      else if (start !== UNKNOWN && cursor !== undefined) node.text = cursor.textFrom(start);
     }
     this.#top = this.#stack[depth - 1];
     return true;
@@ -237,12 +238,14 @@ export interface Sink<T> {
   readonly gaveUp: boolean;
   /** The brackets that close the innermost lists and objects, the innermost first: at most MAX_COMPARED. */
   readonly closers: string;
+  /** True if lists and objects get their own text. */
+  readonly keepsText: boolean;
   /** The key that probably comes next. */
   readonly likely: LikelyKey | undefined;
   /** Prepares for another value. */
   clear(): void;
-  /** `at`: the offset of the bracket in the text at hand. */
-  open(bracket: number, at: number): boolean;
+  /** Opens a list or object at the cursor. */
+  open(bracket: number, cursor: Readonly<Cursor>): boolean;
   /** Closes the innermost list or object that matches the bracket at the cursor. Returns false if there is none. */
   close(bracket: number, cursor: Readonly<Cursor>): boolean;
   /** Closes the innermost list or object, whatever its kind. */

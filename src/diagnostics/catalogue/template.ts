@@ -146,6 +146,18 @@ const NAMES_AND_ARGUMENTS = {
     (p) => p.message,
     (p) => p.help,
   ),
+  'template/wrong-operand': warning<Stated>(
+    (p) => p.message,
+    (p) => p.help,
+  ),
+  /** `missing`: `omitted`, `null` or both. */
+  'template/missing-operand': warning<
+    Named & { readonly subject: string; readonly missing: string; readonly fallback: string | undefined }
+  >(
+    (p) => `${p.subject} fails if "${p.name}" is ${p.missing}.`,
+    (p) =>
+      `Write \`{% if ${p.name} %}\` around it${p.fallback === undefined ? '' : `, or \`(${p.name} or ${p.fallback})\` instead of it`}.`,
+  ),
   'template/missing-argument': warning<Named & { readonly callee: string }>(
     (p) => `"${p.callee}" is used without its argument "${p.name}".`,
     'Pass a value; otherwise nothing is printed for it.',

@@ -141,7 +141,7 @@ const ATTRIBUTES = {
   ),
   'check/constraint-quoted-label': error<Named>(
     (p) => `The label "${p.name}" is not a plain name.`,
-    'Labels are names without quotes, made of letters, digits and "_".',
+    'Labels are names without quotes, spaces, "." and "-", such as `in_range`.',
   ),
   'check/constraint-expression': error<Named>(
     (p) => `"${p.name}" has no expression.`,

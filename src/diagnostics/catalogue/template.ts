@@ -26,6 +26,8 @@ interface Stated {
 /** The intention of users who know other languages. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ['&', 'Write "and".'],
+  ['&&', 'Write "and".'],
+  ['||', 'Write "or".'],
   ['!', 'Write "not".'],
   ['?', 'Write "value if condition else other".'],
 ]);

@@ -20,6 +20,8 @@ export interface CompileOptions {
   readonly variables?: Variables;
   /** The path that a gateway adds before every endpoint. The OpenAPI document uses it as the server's address. */
   readonly basePath?: string;
+  /** The types come from a request: then a constraint that svc cannot read is an error. */
+  readonly ofRequest?: boolean;
   /** The program contains the arguments of tests, for the playground. */
   readonly examples?: boolean;
   /** Title in the OpenAPI document; `svc` by default. */

@@ -53,7 +53,7 @@ const MAX_PARTS_IN_ALL = 2000;
 const SNIPPET = '\0type_builder';
 
 /** The documents contain nothing that depends on these: the server has compiled the rest. */
-const OPTIONS: CompileOptions = { version: '', versionCheck: false, beta: true, apiKey: false };
+const OPTIONS: CompileOptions = { version: '', versionCheck: false, beta: true, apiKey: false, ofRequest: true };
 
 /** Compiles the `type_builder` of requests against the definitions of one program, like the `type_builder` of a test. */
 export class TypeCompiler {

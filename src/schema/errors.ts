@@ -236,7 +236,8 @@ const TABLE = {
   },
   prompt_error: {
     status: 500,
-    meaning: 'The prompt template failed for these arguments. The message names the file, line and column.',
+    meaning:
+      'The prompt template failed for these arguments. The message names the file, line and column. Or svc cannot read a constraint of a type that the function takes or returns, which `svc check` reports.',
     example: { message: 'The prompt of "Greet" cannot be rendered: division by zero (main.svc:4:9).' },
   },
   internal_error: {

@@ -72,7 +72,10 @@ interface UnansweredFailure {
   readonly finishReason?: string;
 }
 
-/** The template could not be rendered. The message names the function, file, line and column, never the content of an argument. */
+/**
+ * The template could not be rendered, or a constraint of the function's types could not be read. The message names the function,
+ * and the file, line and column of the template, never the content of an argument.
+ */
 export interface PromptFailure {
   readonly code: 'prompt_error';
   readonly message: string;

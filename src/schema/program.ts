@@ -56,6 +56,8 @@ export interface FunctionType {
   /** The name of a client, or `provider/model` with a provider before the first `/`. */
   readonly client: string;
   readonly prompt: Template;
+  /** Why every call fails: the types of the function have a constraint that svc cannot read. */
+  readonly unreadable?: string;
   readonly documentation?: string;
   /** The arguments of the `test` blocks that name this function. A `Program` has them only for the playground. */
   readonly examples: readonly FunctionExample[];

@@ -140,6 +140,157 @@ export const METHODS = {
   map: { get: ['key', 'default?'], items: [], keys: [], values: [] },
 } as const satisfies Record<string, Record<string, readonly string[]>>;
 
+/** Kinds of values by which an operation can fail. Instances of classes are maps, and the int and the float are numbers. */
+export type OperandKind = 'string' | 'number' | 'bool' | 'null' | 'undefined' | 'list' | 'map' | 'enum' | 'media';
+
+const ITERABLE: readonly OperandKind[] = ['string', 'list', 'map', 'null', 'undefined'];
+const NUMERIC: readonly OperandKind[] = ['number', 'bool'];
+const ANY_KIND: readonly OperandKind[] = [...ITERABLE, ...NUMERIC, 'enum', 'media'];
+const LIMIT: readonly OperandKind[] = ['number', 'bool', 'null', 'undefined'];
+
+/** The values that operations take, in words and as kinds. With any other kind, rendering fails. */
+export const OPERANDS = {
+  iterable: { words: 'a list, a map or a string', kinds: ITERABLE },
+  sized: { words: 'a list, a map or a string', kinds: ['string', 'list', 'map'] },
+  sliceable: { words: 'a list or a string', kinds: ['string', 'list', 'null', 'undefined'] },
+  map: { words: 'a map or a class', kinds: ['map'] },
+  'optional-map': { words: 'a map or a class', kinds: ['map', 'undefined'] },
+  number: { words: 'a number', kinds: NUMERIC },
+  'optional-number': { words: 'a number', kinds: [...NUMERIC, 'undefined'] },
+  signed: { words: 'a number', kinds: ['number'] },
+  limit: { words: 'a number', kinds: LIMIT },
+  convertible: { words: 'a number or a string', kinds: ['string', ...LIMIT] },
+  role: { words: 'a string or an enum value', kinds: ['string', 'enum'] },
+  data: { words: 'a value without media', kinds: ANY_KIND.filter((kind) => kind !== 'media') },
+  object: {
+    words: 'a value that is not null',
+    kinds: ANY_KIND.filter((kind) => kind !== 'undefined' && kind !== 'null'),
+  },
+  present: { words: 'a defined value', kinds: ANY_KIND.filter((kind) => kind !== 'undefined') },
+} as const satisfies Record<string, { readonly words: string; readonly kinds: readonly OperandKind[] }>;
+
+export type OperandName = keyof typeof OPERANDS;
+
+/** The operand of a filter, under `value`, and those of its parameters. Others take any value. */
+export const FILTER_OPERANDS: Readonly<Partial<Record<FilterName, Readonly<Record<string, OperandName>>>>> = {
+  abs: { value: 'number' },
+  attr: { value: 'present' },
+  batch: { value: 'iterable', count: 'number' },
+  chain: { value: 'iterable', others: 'iterable' },
+  count: { value: 'sized' },
+  dictsort: { value: 'map' },
+  first: { value: 'iterable' },
+  float: { value: 'convertible' },
+  format: { value: 'data' },
+  groupby: { value: 'iterable' },
+  indent: { width: 'limit' },
+  int: { value: 'convertible' },
+  items: { value: 'map' },
+  join: { value: 'iterable' },
+  last: { value: 'iterable' },
+  length: { value: 'sized' },
+  list: { value: 'iterable' },
+  map: { value: 'iterable' },
+  max: { value: 'iterable' },
+  min: { value: 'iterable' },
+  reject: { value: 'iterable' },
+  rejectattr: { value: 'iterable' },
+  reverse: { value: 'iterable' },
+  round: { value: 'number' },
+  select: { value: 'iterable' },
+  selectattr: { value: 'iterable' },
+  slice: { value: 'iterable', count: 'number' },
+  sort: { value: 'iterable' },
+  split: { maxsplits: 'limit' },
+  sum: { value: 'iterable' },
+  tojson: { indent: 'limit' },
+  unique: { value: 'iterable' },
+  zip: { value: 'iterable', others: 'iterable' },
+};
+
+/** The kind of the result of a filter, where it is the same for all operands. */
+export const FILTER_RESULTS: Readonly<Partial<Record<FilterName, 'string' | 'int' | 'float' | 'bool' | 'list'>>> = {
+  batch: 'list',
+  bool: 'bool',
+  capitalize: 'string',
+  count: 'int',
+  dictsort: 'list',
+  e: 'string',
+  escape: 'string',
+  float: 'float',
+  format: 'string',
+  groupby: 'list',
+  indent: 'string',
+  int: 'int',
+  items: 'list',
+  join: 'string',
+  length: 'int',
+  lines: 'list',
+  list: 'list',
+  lower: 'string',
+  map: 'list',
+  pprint: 'string',
+  regex_match: 'bool',
+  reject: 'list',
+  rejectattr: 'list',
+  replace: 'string',
+  safe: 'string',
+  select: 'list',
+  selectattr: 'list',
+  slice: 'list',
+  sort: 'list',
+  split: 'list',
+  string: 'string',
+  title: 'string',
+  tojson: 'string',
+  trim: 'string',
+  unique: 'list',
+  upper: 'string',
+  zip: 'list',
+};
+
+/** The operands of the parameters of tests. The tested value can be of any kind. */
+export const TEST_OPERANDS: Readonly<Partial<Record<TestName, Readonly<Record<string, OperandName>>>>> = {
+  divisibleby: { number: 'number' },
+  in: { container: 'iterable' },
+};
+
+export const FUNCTION_OPERANDS: Readonly<Partial<Record<FunctionName, Readonly<Record<string, OperandName>>>>> = {
+  range: { lower: 'number', upper: 'optional-number', step: 'optional-number' },
+  dict: { value: 'optional-map' },
+  namespace: { value: 'optional-map' },
+};
+
+/** The operands of the parameters of methods of strings. */
+export const METHOD_OPERANDS: Readonly<Partial<Record<MethodName<'string'>, Readonly<Record<string, OperandName>>>>> = {
+  join: { iterable: 'iterable' },
+  replace: { count: 'limit' },
+  split: { maxsplit: 'limit' },
+};
+
+/** The pairs of kinds that a binary operator takes, the left ones and the right ones. Other operators take any values. */
+export const OPERATOR_OPERANDS: Readonly<
+  Record<string, readonly (readonly [left: readonly OperandKind[], right: readonly OperandKind[]])[]>
+> = {
+  '+': [
+    [NUMERIC, NUMERIC],
+    [['string'], ['string']],
+    [['list'], ['list']],
+  ],
+  '-': [[NUMERIC, NUMERIC]],
+  '*': [
+    [NUMERIC, NUMERIC],
+    [['string', 'list'], NUMERIC],
+    [NUMERIC, ['string', 'list']],
+  ],
+  '/': [[NUMERIC, NUMERIC]],
+  '//': [[NUMERIC, NUMERIC]],
+  '%': [[NUMERIC, NUMERIC]],
+  '**': [[NUMERIC, NUMERIC]],
+  in: [[ANY_KIND, ITERABLE]],
+  'not in': [[ANY_KIND, ITERABLE]],
+};
+
 export type MethodName<K extends keyof typeof METHODS> = keyof (typeof METHODS)[K];
 export type FilterName = keyof typeof FILTERS;
 export type TestName = keyof typeof TESTS;

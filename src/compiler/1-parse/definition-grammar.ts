@@ -295,7 +295,10 @@ export class DefinitionGrammar extends FunctionGrammar {
     const word = this.take(t.Client);
     this.OPTION(() => {
       this.CONSUME(t.Less);
-      this.CONSUME(t.Identifier);
+      const type = this.take(t.Identifier);
+      this.ACTION(() => {
+        if (type.image !== 'llm') this.report('parse/client-type', this.spanOf(type), { name: type.image });
+      });
       this.CONSUME(t.Greater);
     });
     return this.#entriesOf('client', word);

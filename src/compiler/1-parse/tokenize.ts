@@ -287,6 +287,8 @@ class Tokenizer {
       if (white.includes('\n')) this.#newLine(white);
       return true;
     }
+    // A comment of code is a part of it.
+    if (this.#at < this.#codeEnd) return false;
     if (this.#text.startsWith('//', this.#at)) return this.#lineComment();
     if (!this.#text.startsWith('{//', this.#at)) return false;
     const end = this.#scanner.find('//}', this.#at + 3);
@@ -376,11 +378,12 @@ class Tokenizer {
 
   /**
    * Returns the end of the code in the block that begins at the cursor, without white space after it; 0 if the block is that
-   * of a function that calls a model. Methods are always code.
+   * of a function that calls a model, or has no code. Methods are always code.
    */
   #endOfCode(isMethod: boolean): number {
     const text = this.#text;
     let depth = 1;
+    let isEmpty = true;
     let isFirst = true;
     let isLineStart = true;
     for (let at = this.#at, lineStart = at; at < text.length; at += 1) {
@@ -392,6 +395,7 @@ class Tokenizer {
       if (character.trim() === '') continue;
       const begins = isLineStart && depth === 1 && !isMethod;
       isLineStart = false;
+      const isComment = text.startsWith('//', at);
       const hashes = this.#scanner.hashes(at);
       if (character === '"' || hashes > 0) {
         // A raw string after a word is a prompt, even if the key is misspelt.
@@ -399,16 +403,18 @@ class Tokenizer {
         const { end, closed } = hashes > 0 ? this.#scanner.raw(at, hashes) : this.#scanner.quoted(at);
         if (!closed) return 0;
         at = end - 1;
-      } else if (text.startsWith('//', at)) at = this.#scanner.lineEnd(at) - 1;
+      } else if (isComment) at = this.#scanner.lineEnd(at) - 1;
       else if (character === '{') depth += 1;
       else if (character === '}') depth -= 1;
       else if (begins) {
         NAME.lastIndex = at;
         const word = NAME.exec(text)?.[0] ?? '';
-        if (t.MODEL_KEYS.some((key) => editDistance(word, key, 1) <= (isFirst ? 1 : 0))) return 0;
+        const isUsed = USES.has(text[at + word.length] ?? '');
+        if (!isUsed && t.MODEL_KEYS.some((key) => editDistance(word, key, 1) <= (isFirst ? 1 : 0))) return 0;
         isFirst = false;
       }
-      if (depth === 0) return this.#at + text.slice(this.#at, at).trimEnd().length;
+      if (depth === 0) return isEmpty ? 0 : this.#at + text.slice(this.#at, at).trimEnd().length;
+      if (!isComment) isEmpty = false;
     }
     return 0;
   }
@@ -566,6 +572,8 @@ class Tokenizer {
   }
 }
 
+/** Characters directly after a variable of code, as in `client.call()`; a key has white space there. */
+const USES: ReadonlySet<string> = new Set(['.', '(', '[']);
 /** The longest key in front of a raw string, with its indentation. */
 const LONGEST_KEY = 200;
 

@@ -80,12 +80,14 @@ export function buildDefinitions(context: CheckContext): Definitions {
 // --- functions -------------------------------------------------------------------------------------------------------
 
 function buildFunction(node: FunctionNode, types: TypeBuilder, context: CheckContext): FunctionType {
+  const unreadable = context.templates.unreadableConstraint(node, context.scope);
   return {
     name: node.name.text,
     parameters: buildParameters(node.parameters, types),
     returns: types.build(node.returns, node.returnAttributes),
     client: stringOf(entryValue(node.entries, 'client')) ?? '',
     prompt: promptOf(node, context),
+    ...(unreadable !== undefined && { unreadable }),
     ...documented(node),
     examples: (context.scope.testsOf.get(node.name.text) ?? []).flatMap((test) => exampleOf(test, node, context.scope)),
   };

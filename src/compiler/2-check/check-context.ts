@@ -11,10 +11,12 @@ import type {
   ExpressionNode,
   RawStringNode,
   NameNode,
+  FunctionNode,
 } from '../1-parse/syntax-nodes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import {
   DefinitionScope,
+  attributesReachedFrom,
   attributeSites,
   referencedNames,
   typesIn,
@@ -160,6 +162,28 @@ class TemplateReader {
     this.#expressions.set(node, parsed);
     if (parsed.expression !== undefined) this.#files.set(parsed.expression, node.span.file);
     return parsed;
+  }
+
+  /** Returns the syntax problems of the expression of a constraint. */
+  problemsOf(attribute: AttributeNode): readonly Diagnostic[] {
+    const expression = isConstraint(attribute) ? expressionOf(attribute) : undefined;
+    return expression === undefined ? [] : this.expression(expression).diagnostics;
+  }
+
+  /**
+   * Returns why a constraint of a type that a function takes or returns, directly or inside other types, cannot be read; undefined if
+   * all can.
+   */
+  unreadableConstraint(fn: FunctionNode, scope: DefinitionScope): string | undefined {
+    const unreadable = [...this.#expressions.values()].some(({ expression }) => expression === undefined);
+    if (!unreadable) return undefined;
+    for (const attribute of attributesReachedFrom(fn, scope)) {
+      const [problem] = this.problemsOf(attribute);
+      const source = expressionOf(attribute)?.source.trim();
+      if (problem === undefined) continue;
+      return `The constraint \`{{ ${source} }}\` of a type of "${fn.name.text}" cannot be read. ${[problem.message, problem.help ?? []].flat().join(' ')}`;
+    }
+    return undefined;
   }
 
   /** Returns whether a whole template is readable. If not, rules must not report missing parts of it. */

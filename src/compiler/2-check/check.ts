@@ -71,8 +71,13 @@ function checkTemplates(
   context.diagnostics.push(...distinct(found));
 }
 
-/** Codes for missing parts, reported only if the whole template is readable. */
-const MISSING_PARTS = new Set(['template/unused-parameter', 'template/no-output-format']);
+/** Codes for missing parts, and for values, which unreadable parts change: reported only if the whole template is readable. */
+const OF_WHOLE_TEMPLATES = new Set([
+  'template/unused-parameter',
+  'template/no-output-format',
+  'template/wrong-operand',
+  'template/missing-operand',
+]);
 
 function problemsOf(
   { templates }: CheckContext,
@@ -80,7 +85,7 @@ function problemsOf(
   scope: Parameters<typeof checkTemplate>[1],
 ): readonly Diagnostic[] {
   const problems = checkTemplate(template, scope);
-  return templates.isReadable(template) ? problems : problems.filter(({ code }) => !MISSING_PARTS.has(code));
+  return templates.isReadable(template) ? problems : problems.filter(({ code }) => !OF_WHOLE_TEMPLATES.has(code));
 }
 
 function scopeOf(
@@ -142,7 +147,10 @@ function checkCondition(
   names: ReadonlyMap<string, StaticValue>,
   rules: readonly TemplateRule[] = [],
 ): readonly Diagnostic[] {
-  const walker = new TemplateWalker(place, new Map(names), { ...RULES, expressions: [...RULES.expressions, ...rules] });
+  const walker = new TemplateWalker({ ...place, isCondition: true }, new Map(names), {
+    ...RULES,
+    expressions: [...RULES.expressions, ...rules],
+  });
   walker.expression(expression);
   return walker.diagnostics;
 }

@@ -35,8 +35,8 @@ import { checkedValueRule } from './rules/checked-value.ts';
 import { enumComparisonRule } from './rules/enum-comparison.ts';
 import { formatConversionRule } from './rules/format-conversion.ts';
 import { literalArgumentsRule } from './rules/literal-arguments.ts';
+import { accessedObjectRule, filterOperandsRule, loopOperandRule, operandKindsRule } from './rules/operand-kinds.ts';
 import { outputFormatRule } from './rules/output-format.ts';
-import { roleRule } from './rules/role.ts';
 import { unknownFieldRule } from './rules/unknown-field.ts';
 import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './rules/unknown-names.ts';
 import { unknownMethodRule } from './rules/unknown-method.ts';
@@ -114,12 +114,14 @@ export const RULES: Rules = {
     unknownTestRule,
     callArgumentsRule,
     debugCallRule,
-    roleRule,
     formatConversionRule,
     literalArgumentsRule,
     enumComparisonRule,
+    operandKindsRule,
   ],
-  filters: [unknownFilterRule],
+  filters: [unknownFilterRule, filterOperandsRule],
+  accesses: [accessedObjectRule],
+  loops: [loopOperandRule],
   assignments: [unpackingRule],
   conditions: [checkedValueRule],
   clients: [checkStructuredOutput],

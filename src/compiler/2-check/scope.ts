@@ -6,6 +6,7 @@ import type {
   TypeNode,
   ClassNode,
   EnumNode,
+  FunctionNode,
 } from '../1-parse/syntax-nodes.ts';
 import { entryValue, listItems, stringOf } from './node-values.ts';
 import type { Span } from '../../diagnostics/span.ts';
@@ -122,6 +123,32 @@ export function typeSites(node: DeclarationNode | undefined): readonly TypeSite[
     default:
       return [];
   }
+}
+
+/** Returns the attributes of the types that a function takes and returns, and of the types inside these. */
+export function attributesReachedFrom(fn: FunctionNode, scope: DefinitionScope): ReadonlySet<AttributeNode> {
+  const found = new Set<AttributeNode>();
+  const seen = new Set<string>();
+  const waiting: TypeNode[] = [];
+  const add = (node: DeclarationNode | undefined): void => {
+    for (const { type, attributes } of typeSites(node)) {
+      for (const attribute of attributes) found.add(attribute);
+      waiting.push(type);
+    }
+  };
+  add(fn);
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    for (const inner of typesIn(type)) {
+      for (const attribute of inner.attributes) found.add(attribute);
+      if (inner.kind !== 'name' || seen.has(inner.name)) continue;
+      seen.add(inner.name);
+      for (const node of [scope.classes.get(inner.name), scope.enums.get(inner.name), scope.aliases.get(inner.name)]) {
+        for (const attribute of node?.attributes ?? []) found.add(attribute);
+        add(node);
+      }
+    }
+  }
+  return found;
 }
 
 /** Returns a type and all types inside it, outer types first. */

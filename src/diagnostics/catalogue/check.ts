@@ -123,6 +123,10 @@ const ATTRIBUTES = {
     'Remove it.',
   ),
   'check/attribute-arguments': error<Expected>((p) => `"${p.name}" takes ${p.expected}.`),
+  'check/attribute-not-string': warning<Named & { readonly text: string }>(
+    (p) => `"${p.name}" takes a string: svc reads ${p.text} as "${p.text}".`,
+    (p) => `Write \`${p.name}("${p.text}")\`.`,
+  ),
   'check/attribute-env': warning<Named & { readonly variable: string }>(
     (p) => `The environment variable "${p.variable}" is not set, so "${p.name}" has no effect.`,
     'Set it before you start svc, which reads attributes when it loads the definitions.',
@@ -137,7 +141,7 @@ const ATTRIBUTES = {
   ),
   'check/constraint-quoted-label': error<Named>(
     (p) => `The label "${p.name}" is not a plain name.`,
-    'Labels are names without quotes, made of letters, digits and "_".',
+    'Labels are names without quotes, spaces, "." and "-", such as `in_range`.',
   ),
   'check/constraint-expression': error<Named>(
     (p) => `"${p.name}" has no expression.`,

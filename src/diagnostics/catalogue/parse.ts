@@ -127,6 +127,10 @@ const ENTRIES = {
         ? `Move \`client<llm> ${p.name} { … }\` out of the function, and write \`client ${p.name}\` here.`
         : `Write \`client ${p.name}\`.`,
   ),
+  'parse/client-type': warning<Named>(
+    (p) => `There is no type of clients "${p.name}": svc reads \`client<${p.name}>\` as \`client<llm>\`.`,
+    'Write `client<llm>`.',
+  ),
   'parse/missing-return-type': error<Named>(
     (p) => `The function "${p.name}" has no return type.`,
     'Write `-> Type` between the parameters and the block.',

@@ -26,6 +26,8 @@ interface Stated {
 /** The intention of users who know other languages. */
 const HABITS: ReadonlyMap<string, string> = new Map([
   ['&', 'Write "and".'],
+  ['&&', 'Write "and".'],
+  ['||', 'Write "or".'],
   ['!', 'Write "not".'],
   ['?', 'Write "value if condition else other".'],
 ]);
@@ -145,6 +147,18 @@ const NAMES_AND_ARGUMENTS = {
   'template/wrong-value': warning<Stated>(
     (p) => p.message,
     (p) => p.help,
+  ),
+  'template/wrong-operand': warning<Stated>(
+    (p) => p.message,
+    (p) => p.help,
+  ),
+  /** `missing`: `omitted`, `null` or both. */
+  'template/missing-operand': warning<
+    Named & { readonly subject: string; readonly missing: string; readonly fallback: string | undefined }
+  >(
+    (p) => `${p.subject} fails if "${p.name}" is ${p.missing}.`,
+    (p) =>
+      `Write \`{% if ${p.name} %}\` around it${p.fallback === undefined ? '' : `, or \`(${p.name} or ${p.fallback})\` instead of it`}.`,
   ),
   'template/missing-argument': warning<Named & { readonly callee: string }>(
     (p) => `"${p.callee}" is used without its argument "${p.name}".`,

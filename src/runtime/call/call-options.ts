@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonValue, OPTIONS_KEYS } from '../../base/json.ts';
+import { isJsonObject, type JsonValue, OPTIONS_KEYS, ownValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { optionOfJson, type ClientType } from '../../schema/client.ts';
@@ -101,11 +101,10 @@ interface SentOptions {
   readonly others: readonly string[];
 }
 
-/** Finds the options of a request; undefined if it has none, which is the usual case. */
+/** Finds the options of a request; undefined if it has none, or null, which is the usual case. */
 export function sentOptions(body: Readonly<Record<string, unknown>>): SentOptions | undefined {
-  if (!hasCallOptions(body)) return undefined;
-  const [key = OPTIONS_KEYS[0], ...others] = OPTIONS_KEYS.filter((name) => Object.hasOwn(body, name));
-  return { key, value: body[key], others };
+  const [key, ...others] = OPTIONS_KEYS.filter((name) => (ownValue(body, name) ?? null) !== null);
+  return key === undefined ? undefined : { key, value: body[key], others };
 }
 
 function readOptions<Options>(
@@ -317,11 +316,10 @@ class CallOptionsReader {
 
   #readClient(value: unknown, path: string): ClientType | undefined {
     const members = this.#members(value, path, ['name', 'provider', 'options', 'retry_policy']);
-    if (members !== value) return undefined;
+    if (!isJsonObject(value)) return undefined;
     const name = this.#required(members['name'], `${path}.name`);
     const provider = this.#provider(this.#required(members['provider'], `${path}.provider`), `${path}.provider`);
-    const retryPolicy =
-      members['retry_policy'] === null ? undefined : this.#name(members['retry_policy'], `${path}.retry_policy`);
+    const retryPolicy = this.#name(members['retry_policy'], `${path}.retry_policy`);
     const options = members['options'] ?? {};
     if (!isJsonObject(options)) {
       this.#fault(`${path}.options`, 'has to be an object');
@@ -381,6 +379,7 @@ class CallOptionsReader {
     return undefined;
   }
 
+  /** Returns the members of an object. Null counts as absent, as many callers write it for an option that they do not set. */
   #members(value: unknown, path: string, allowed: readonly string[]): Readonly<Record<string, unknown>> {
     if (!isJsonObject(value)) {
       this.#fault(path, 'has to be an object');
@@ -391,7 +390,7 @@ class CallOptionsReader {
       const near = didYouMean(name, allowed);
       this.#fault(`${path}.${name}`, `is unknown; allowed: ${allowed.join(', ')}${near === '' ? '' : `. ${near}`}`);
     }
-    return value;
+    return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
   }
 }
 

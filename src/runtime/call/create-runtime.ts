@@ -28,6 +28,7 @@ import {
   prepareReply,
   ReadyCall,
   functionNotFound,
+  unreadableFailure,
   prepareCall,
   type PrepareServices,
   TargetVariables,
@@ -175,7 +176,9 @@ class ProgramRuntime implements FunctionRuntime {
 
   prepareReply(functionName: string, body: unknown, loaded?: LoadedTypes): Result<PreparedReply, Failure> {
     const { definitions, options } = this.#prepare;
-    if (!this.has(functionName)) return err(functionNotFound(definitions, functionName));
+    const fn = definitions.functions.get(functionName);
+    if (fn === undefined) return err(functionNotFound(definitions, functionName));
+    if (fn.unreadable !== undefined) return err(unreadableFailure(fn.unreadable));
     const { onLoss, typeSource } = options;
     return prepareReply(functionName, body, { onLoss, typeSource, loaded });
   }

@@ -109,7 +109,7 @@ function builderIn(body: unknown): { readonly path: string; readonly builder: st
   if (sent === undefined || sent.others.length > 0 || !isJsonObject(sent.value)) return undefined;
   const { key, value } = sent;
   const builder = ownValue(value, 'type_builder');
-  if (builder === undefined || oversizeFaults(value, key).all.length > 0) return undefined;
+  if ((builder ?? undefined) === undefined || oversizeFaults(value, key).all.length > 0) return undefined;
   return { path: `${key}.type_builder`, builder: JSON.stringify(builder) };
 }
 

@@ -107,6 +107,7 @@ export function prepareCall(
 ): Result<ReadyCall, Failure> {
   const fn = server.definitions.functions.get(functionName);
   if (fn === undefined) return err(functionNotFound(server.definitions, functionName));
+  if (fn.unreadable !== undefined) return err(unreadableFailure(fn.unreadable));
   if (!isJsonObject(body))
     return err(invalidArguments(fn, [{ path: '', message: 'the body has to be a JSON object' }]));
   if (!hasCallOptions(body)) return prepareOwn(server, fn, body, origin);
@@ -310,6 +311,11 @@ function withoutOptions(body: Readonly<Record<string, unknown>>): Readonly<Recor
   return Object.fromEntries(Object.entries(body).filter(([key]) => !isOptionsKey(key)));
 }
 
+/** The failure of a function of whose types a constraint cannot be read. */
+export function unreadableFailure(message: string): Failure {
+  return { code: 'prompt_error', message };
+}
+
 /** Names the nearest functions. */
 export function functionNotFound(definitions: DefinitionIndex, functionName: string): Failure {
   const suggestions = nearestNames(functionName, definitions.functions.keys());
@@ -374,7 +380,7 @@ export function prepareReply(
   const text = ownValue(body, 'text');
   const faults = new ViolationList();
   if (typeof text !== 'string') faults.add(NO_TEXT);
-  const explain = ownValue(body, 'explain');
+  const explain = ownValue(body, 'explain') ?? undefined;
   if (explain !== undefined && typeof explain !== 'boolean')
     faults.add({ path: 'explain', message: 'has to be true or false' });
   for (const path of Object.keys(body)) {

@@ -58,9 +58,9 @@ export function printed({ definitions, diagnostics }: Outcome): string {
   return warnings + (definitions === undefined ? '' : printDefinitions(definitions));
 }
 
-/** Returns the definitions as data, without positions and expressions. */
+/** Returns the definitions as data, without positions and expressions, and without the reasons for which some cannot be read. */
 export function resolved(definitions: Definitions | undefined): unknown {
   return JSON.parse(JSON.stringify(definitions ?? {}, (key, value: unknown) => (PARSED.has(key) ? undefined : value)));
 }
 
-const PARSED = new Set(['prompt', 'template', 'expression']);
+const PARSED = new Set(['prompt', 'template', 'expression', 'unreadable']);

@@ -1,16 +1,32 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { assertProperty } from '../../support/assert-property.ts';
 import { parse } from '../../../src/compiler/1-parse/parse.ts';
 import { tokenize } from '../../../src/compiler/1-parse/tokenize.ts';
 import { formatSource } from '../../../src/compiler/format-source.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 
-/** All definition files of the project without syntax errors, including samples of other tests. */
-const files = ['svc_src', 'test']
-  .flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => `${root}/${path}`))
-  .filter((path) => /\.(?:svc|baml)$/u.test(path))
-  .map((path) => new SourceFile(path, readFileSync(path, 'utf8')))
-  .filter((file) => parse(file).readable);
+/** Schemas from another implementation of the language, if they are next to the checkout. */
+const CASES = fileURLToPath(new URL('../../../../shared/conformance/cases.json', import.meta.url));
+
+function schemas(): readonly SourceFile[] {
+  if (!existsSync(CASES)) return [];
+  const cases = JSON.parse(readFileSync(CASES, 'utf8')) as readonly { readonly id: string; readonly schema: string }[];
+  return cases.map(({ id, schema }) => new SourceFile(id, schema));
+}
+
+/** All definition files of the project, including samples of other tests, and these schemas. */
+const samples = [
+  ...['svc_src', 'templates', 'test', 'bench/compat']
+    .flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => `${root}/${path}`))
+    .filter((path) => /\.(?:svc|baml)$/u.test(path))
+    .map((path) => new SourceFile(path, readFileSync(path, 'utf8'))),
+  ...schemas(),
+];
+/** Those that svc fmt formats. */
+const files = samples.filter((file) => parse(file).readable);
 
 function problemsOf(text: string): readonly string[] {
   const { diagnostics } = parse(new SourceFile('a.svc', text));
@@ -24,18 +40,84 @@ function meaningOf(text: string): unknown {
   return JSON.parse(JSON.stringify(declarations, (key, value: unknown) => (PLACES.has(key) ? undefined : value)));
 }
 
-/** Returns all tokens except white space. */
+/** Returns all tokens except white space, each with its type. */
 function wordsOf(text: string): readonly string[] {
   const words = tokenize(text).filter((token) => token.tokenType.name !== 'WhiteSpace');
-  return words.map((token) => (token.tokenType.name.endsWith('Comment') ? token.image.trimEnd() : token.image));
+  return words.map(({ tokenType: { name }, image }) => `${name} ${name.endsWith('Comment') ? image.trimEnd() : image}`);
 }
 
 test('there are enough samples', () => {
-  expect(files.length).toBeGreaterThanOrEqual(200);
+  expect(files.length).toBeGreaterThanOrEqual(700);
 });
 
 test('formatting changes only white space, and keeps comments and prompts', () => {
   for (const { path, text } of files) expect(wordsOf(formatSource(text)), path).toEqual(wordsOf(text));
+});
+
+/** Text that begins, ends or separates parts of definitions, or that no definition contains. */
+const BITS = [
+  '{',
+  '}',
+  '(',
+  ')',
+  '[',
+  ']',
+  '<',
+  '>',
+  '"',
+  '#"',
+  '"#',
+  '{{',
+  '}}',
+  '{//',
+  '//}',
+  '//',
+  '///',
+  '/*',
+  '@',
+  '@@',
+];
+BITS.push(
+  '\n',
+  ' ',
+  '\t',
+  '\r',
+  '\f',
+  '\u00a0',
+  '\u2028',
+  '\ufeff',
+  ',',
+  ':',
+  ';',
+  '=',
+  '->',
+  '|',
+  '?',
+  "'",
+  '\\',
+  'é',
+  '#',
+);
+
+test('a file with an inserted or a removed character is refused, or keeps its tokens', () => {
+  const change = fc.record({
+    file: fc.constantFrom(...samples),
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    bit: fc.constantFrom('', ...BITS),
+  });
+  let formatted = 0;
+  assertProperty(
+    fc.property(change, ({ file, at, bit }) => {
+      const offset = Math.floor(at * file.text.length);
+      const text = file.text.slice(0, offset) + bit + file.text.slice(bit === '' ? offset + 1 : offset);
+      if (!parse(new SourceFile('a.svc', text)).readable) return;
+      formatted += 1;
+      expect(wordsOf(formatSource(text))).toEqual(wordsOf(text));
+      expect(problemsOf(formatSource(text))).toEqual(problemsOf(text));
+    }),
+    { numRuns: 2000 },
+  );
+  expect(formatted).toBeGreaterThan(400);
 });
 
 test('files without errors have no errors after formatting', () => {
@@ -54,9 +136,9 @@ test('formatting twice is the same as formatting once', () => {
 });
 
 test('the sample definitions are formatted', () => {
-  const samples = files.filter(({ path }) => path.startsWith('svc_src'));
-  expect(samples.length).toBeGreaterThanOrEqual(5);
-  for (const { path, text } of samples) expect(formatSource(text), path).toBe(text);
+  const own = files.filter(({ path }) => path.startsWith('svc_src'));
+  expect(own.length).toBeGreaterThanOrEqual(5);
+  for (const { path, text } of own) expect(formatSource(text), path).toBe(text);
 });
 
 const UNTIDY = `
@@ -191,4 +273,54 @@ test('code with brackets in strings hides nothing that follows, and a misspelt k
   const { diagnostics, document } = parse(new SourceFile('a.svc', WITH_CODE));
   expect(document.declarations.map(({ kind }) => kind)).toEqual(['workflow', 'class', 'function']);
   expect(diagnostics.map(({ code }) => code)).toEqual(['parse/workflow', 'parse/method']);
+});
+
+/** Statements and expressions of code; brackets in strings, raw strings and comments have no partner. */
+const STATEMENTS = [
+  'let s = "a } b";',
+  'let m = {"k": "}"};',
+  'let client = 5;',
+  'client.call("x")',
+  'prompt[0]',
+  'G(#"hi }"#)',
+  'G(##"a "# { "##)',
+  '"say \\"}\\" {"',
+  '// it\'s "open {\n  n',
+  'x = #"\nclass Z {\n  a int\n}\n"#',
+  'if (a < 2) { return "}" }',
+  'for (let i in xs) {\n    x += 1;\n  }',
+  'match x { "a" => { 1 } }',
+  '[1, 2, "]"]',
+  '@x',
+  "'c'",
+  '{}',
+];
+const BODIES: readonly ((code: string) => string)[] = [
+  (code) => `function F(n: int) -> int {\n  ${code}\n}\n`,
+  (code) => `function F(n: int) -> int { ${code} }\n`,
+  (code) => `class K {\n  x int\n  function f(self, a: int) -> int {\n    ${code}\n  }\n  y int\n}\n`,
+];
+
+test('code is one token, which hides nothing that follows, and stays as it is written', () => {
+  const code = fc
+    .array(fc.constantFrom(...STATEMENTS), { minLength: 1, maxLength: 5 })
+    .map((each) => each.join('\n  '));
+  assertProperty(
+    fc.property(code, fc.constantFrom(...BODIES), (body, head) => {
+      const text = `${head(body)}class After {\n  name string\n}\n`;
+      const { diagnostics, document } = parse(new SourceFile('a.svc', text));
+      expect(diagnostics.map(({ code: each }) => each)).toEqual([
+        document.declarations[0]?.kind === 'class' ? 'parse/method' : 'parse/workflow',
+      ]);
+      expect(document.declarations.map(({ name }) => name.text).at(-1)).toBe('After');
+      expect(document.declarations).toHaveLength(2);
+      expect(
+        tokenize(text)
+          .filter(({ tokenType }) => tokenType.name === 'Code')
+          .map(({ image }) => image),
+      ).toEqual([body]);
+      expect(formatSource(text)).toBe(text);
+    }),
+    { numRuns: 500 },
+  );
 });

@@ -69,6 +69,11 @@ test.each([
     'dynamic class Person {\n  boss Person\n}',
     'No value can ever be complete, because each needs another one: Person -> Person. Make one of these fields optional, or a list.',
   ],
+  [
+    '1:15',
+    'dynamic class Person {\n  boss Person | Boss\n}\nclass Boss {\n  of Person\n}',
+    'No value can ever be complete, because each needs another one: Person -> Boss -> Person. Make one of these fields optional, or a list.',
+  ],
   ['2:30', 'dynamic class Person {\n  x int @assert(a, {{ ((this }})\n}', 'Expected ")", found the end.'],
 ])('at %s, %j is refused', (place, snippet, message) => {
   const [line, column] = place.split(':').map(Number);

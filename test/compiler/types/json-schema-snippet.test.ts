@@ -223,6 +223,19 @@ test.each([
     'json_schema.Person.properties.name',
     'two fields "name"',
   ],
+  [
+    {
+      json_schema: {
+        Person: {
+          properties: { x: { anyOf: [{ $ref: '#' }, { $ref: '#/$defs/Boss' }] } },
+          required: ['x'],
+          $defs: { Boss: { type: 'object', properties: { of: { $ref: '#' } }, required: ['of'] } },
+        },
+      },
+    },
+    'json_schema.Person',
+    'each needs another one: Person -> Boss -> Person',
+  ],
 ])('%j is refused at %s', (builder, path, message) => {
   expect(faultsOf(builder)[0]).toMatchObject({ path, message: expect.stringContaining(message) });
 });

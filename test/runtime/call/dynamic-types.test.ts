@@ -216,7 +216,7 @@ test('faults of the types and of the other options are reported together, under 
   ).toMatchObject({
     details: [{ path: 'svc_options.type_builder.json_schema.Person.properties.x' }],
   });
-  expect(await failureOf(runtime, 'Read', withTypes(null))).toMatchObject({
+  expect(await failureOf(runtime, 'Read', withTypes(1))).toMatchObject({
     details: [{ path: 'svc_options.type_builder' }],
   });
 });

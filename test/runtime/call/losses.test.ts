@@ -123,7 +123,6 @@ test('after a refused value, a fallback client asks its next member', async () =
 
 test.each([
   [{ on_loss: 'fail' }, 'svc_options.on_loss', 'has to be "accept" or "refuse"'],
-  [{ on_loss: null }, 'svc_options.on_loss', 'has to be "accept" or "refuse"'],
   [{ include: 'warnings' }, 'svc_options.include', 'has to be a list'],
   [
     { include: ['warnings', 'flags'] },

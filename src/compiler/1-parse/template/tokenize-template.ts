@@ -14,6 +14,8 @@ interface TokenizedTag {
   readonly sound: boolean;
 }
 
+/** `and` and `or` of other languages. */
+const OTHER_OPERATORS = new Set(['&&', '||']);
 const OPERATORS = new Set('** // == != <= >= + - * / % ~ < > = . , : | ( ) [ ] { }'.split(' '));
 const SPACE = /\s*/uy;
 const NAME = /[\p{L}_][\p{L}\p{N}_]*/uy;
@@ -70,16 +72,16 @@ class Tokenizer {
     if (name !== '') return this.#push('name', name, name.length);
     const two = this.#text.slice(this.#at, this.#at + 2);
     const operator = OPERATORS.has(two) ? two : two.charAt(0);
-    if (!OPERATORS.has(operator)) return this.#badCharacter();
+    if (OTHER_OPERATORS.has(two)) return this.#meaningless(two);
+    if (!OPERATORS.has(operator)) return this.#meaningless(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0));
     if (operator === '{') this.#openBraces += 1;
     if (operator === '}') this.#openBraces -= 1;
     this.#push('operator', operator, operator.length);
   }
 
-  #badCharacter(): void {
-    const character = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0);
-    if (this.#sound) this.#report('template/unexpected-character', character.length, { text: character });
-    this.#at += character.length;
+  #meaningless(text: string): void {
+    if (this.#sound) this.#report('template/unexpected-character', text.length, { text });
+    this.#at += text.length;
   }
 
   #number(): void {

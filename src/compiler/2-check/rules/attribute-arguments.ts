@@ -3,10 +3,12 @@ import { attributeString } from '../node-values.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 
 const WITH_STRING = new Set(['alias', 'description']);
+const NOT_STRINGS = new Set(['number', 'boolean', 'null']);
 const WITHOUT_ARGUMENTS = new Set(['skip', 'dynamic', 'stream.done', 'stream.not_null', 'stream.with_state']);
 
 /**
- * `@alias` and `@description` take one string, and other attributes take no arguments; constraints have their own rule.
+ * `@alias` and `@description` take one string, and other attributes take no arguments; constraints have their own rule. svc reads a
+ * number, a bool or null as a string, which BAML refuses, so it is a warning.
  */
 export const attributeArguments: Rule = (context) => {
   for (const { attributes } of context.attributeSites) {
@@ -35,6 +37,8 @@ function checkString({ options, report }: CheckContext, node: AttributeNode): vo
   } else if (node.name === 'alias' && text.trim() === '') report('check/empty-alias', node.span, {});
   else if (value?.kind === 'string' && !value.quoted && /^[\u2018-\u201F]/u.test(text)) {
     report('check/curly-quotes', value.span, {});
+  } else if (value !== undefined && NOT_STRINGS.has(value.kind)) {
+    report('check/attribute-not-string', value.span, { name: spelledName(node), text });
   }
 }
 

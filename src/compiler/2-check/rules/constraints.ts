@@ -1,10 +1,11 @@
-import type { AliasNode, AttributeNode, TypeNode, DeclarationNode } from '../../1-parse/syntax-nodes.ts';
+import type { AliasNode, AttributeNode, TypeNode } from '../../1-parse/syntax-nodes.ts';
 import { isConstraint } from '../node-values.ts';
 import { type AliasGraph, expressionOf, labelOf, type CheckContext, type Rule } from '../check-context.ts';
-import { walkType, type DefinitionScope, typeSites, typesIn } from '../scope.ts';
+import { walkType, type DefinitionScope, typesIn } from '../scope.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 
-const LABEL = /^[A-Za-z_]\w*$/;
+/** The labels that BAML reads. */
+const LABEL = /^[^\s.-]+$/u;
 
 /** A constraint has an optional label (required for @check, whose results are listed by label) and one expression. */
 export const constraintForm: Rule = (context) => {
@@ -96,55 +97,20 @@ function attributesWithin(root: TypeNode, scope: DefinitionScope, aliases: Alias
 }
 
 /**
- * The expression of a constraint is valid. svc evaluates the constraints of the types that a function takes or returns,
- * directly or inside other types; for any other constraint, a mistake is only a warning. It is also one in a test, as all
- * mistakes in tests are.
+ * The expression of a constraint is readable. If not, calls of the functions that take or return its type fail, and svc serves the
+ * others, so it is a warning, except in the types of a request.
  */
-export const constraintSyntax: Rule = (context) => {
-  const evaluated = evaluatedAttributes(context);
-  for (const { place, attributes } of context.attributeSites) {
+export const constraintSyntax: Rule = ({ attributeSites, diagnostics, options, templates }) => {
+  for (const { place, attributes } of attributeSites) {
     for (const attribute of attributes) {
-      const problems = problemsOf(context, attribute);
-      const counts = place === 'test' || evaluated.has(attribute);
-      context.diagnostics.push(...(counts ? problems : problems.map(unevaluated)));
+      const problems = templates.problemsOf(attribute);
+      diagnostics.push(...(place === 'test' || options.ofRequest === true ? problems : problems.map(unreadable)));
     }
   }
 };
 
-function problemsOf({ templates }: CheckContext, attribute: AttributeNode): readonly Diagnostic[] {
-  if (!isConstraint(attribute)) return [];
-  const expression = expressionOf(attribute);
-  return expression === undefined ? [] : templates.expression(expression).diagnostics;
-}
+const FAILING = 'Calls of functions that take or return the type fail.';
 
-const UNEVALUATED = 'This is only a warning because no function takes or returns the type.';
-
-function unevaluated(problem: Diagnostic): Diagnostic {
-  return { ...problem, severity: 'warning', help: [problem.help ?? [], UNEVALUATED].flat().join(' ') };
-}
-
-/** Returns the attributes of all types that functions take and return, and of the types inside these. */
-function evaluatedAttributes({ scope }: CheckContext): ReadonlySet<AttributeNode> {
-  const found = new Set<AttributeNode>();
-  const seen = new Set<string>();
-  const waiting: TypeNode[] = [];
-  const add = (node: DeclarationNode | undefined): void => {
-    for (const { type, attributes } of typeSites(node)) {
-      for (const attribute of attributes) found.add(attribute);
-      waiting.push(type);
-    }
-  };
-  for (const node of scope.functions.values()) add(node);
-  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
-    for (const inner of typesIn(type)) {
-      for (const attribute of inner.attributes) found.add(attribute);
-      if (inner.kind !== 'name' || seen.has(inner.name)) continue;
-      seen.add(inner.name);
-      for (const node of [scope.classes.get(inner.name), scope.enums.get(inner.name), scope.aliases.get(inner.name)]) {
-        for (const attribute of node?.attributes ?? []) found.add(attribute);
-        add(node);
-      }
-    }
-  }
-  return found;
+function unreadable(problem: Diagnostic): Diagnostic {
+  return { ...problem, severity: 'warning', help: [problem.help ?? [], FAILING].flat().join(' ') };
 }

@@ -9,7 +9,8 @@ export type StaticValue =
   | { readonly kind: 'any' }
   /** An undeclared name. */
   | { readonly kind: 'missing' }
-  | { readonly kind: 'typed'; readonly type: Type }
+  /** `isItem`: the item of a list or map, which is null rather than undefined if its type allows null. */
+  | { readonly kind: 'typed'; readonly type: Type; readonly isItem?: true }
   | { readonly kind: 'enum'; readonly type: EnumType }
   | { readonly kind: 'function'; readonly name: string }
   | { readonly kind: 'template-string'; readonly type: TemplateStringType }
@@ -58,6 +59,11 @@ export function typed(type: Type): StaticValue {
   return { kind: 'typed', type };
 }
 
+/** A type about which nothing is known, which has no alternatives. */
+const UNKNOWN: Type = { kind: 'alias', name: '' };
+export const UNKNOWN_LIST: StaticValue = typed({ kind: 'list', element: UNKNOWN });
+export const UNKNOWN_MAP: StaticValue = typed({ kind: 'map', key: { kind: 'string' }, value: UNKNOWN });
+
 /** Returns the members of a type except null, with aliases resolved. */
 export function alternatives(type: Type, definitions: DefinitionIndex): readonly Type[] {
   const found: Type[] = [];
@@ -79,7 +85,7 @@ export function elementOf(value: StaticValue, definitions: DefinitionIndex): Sta
   if (value.kind !== 'typed') return ANY;
   const [only, ...others] = alternatives(value.type, definitions);
   if (only === undefined || others.length > 0) return ANY;
-  if (only.kind === 'list') return typed(only.element);
+  if (only.kind === 'list') return { kind: 'typed', type: only.element, isItem: true };
   return only.kind === 'map' ? typed({ kind: 'string' }) : ANY;
 }
 
@@ -90,7 +96,7 @@ export function staticAttribute(value: StaticValue, name: string, definitions: D
   if (value.kind !== 'typed') return ANY;
   const [only, ...others] = alternatives(value.type, definitions);
   if (only === undefined || others.length > 0) return ANY;
-  if (only.kind === 'map') return typed(only.value);
+  if (only.kind === 'map') return { kind: 'typed', type: only.value, isItem: true };
   if (only.kind !== 'class') return ANY;
   const field = definitions.classes.get(only.name)?.fields.find((candidate) => candidate.name === name);
   return field === undefined ? ANY : typed(field.type);

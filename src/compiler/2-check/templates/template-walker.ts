@@ -1,7 +1,7 @@
 import { templateDiagnostic } from '../../../diagnostics/catalogue/template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { DefinitionIndex } from '../../../schema/program.ts';
-import { isFunctionName } from '../../../schema/template-vocabulary.ts';
+import { FILTER_RESULTS, isFilterName, isFunctionName } from '../../../schema/template-vocabulary.ts';
 import type {
   Arguments,
   AssignmentTarget,
@@ -19,13 +19,22 @@ import {
   MISSING,
   type StaticValue,
   typed,
+  UNKNOWN_LIST,
+  UNKNOWN_MAP,
   type ExpressionPlace,
   type Assignment,
 } from './static-value.ts';
 
+/** The operand of a filter. A block has no expression for it. */
+export interface Operand {
+  readonly value: StaticValue;
+  readonly expression?: Expression;
+}
+
 type Names = Map<string, StaticValue>;
 
 type Problem = Parameters<typeof templateDiagnostic>;
+type MissingParams = Parameters<typeof templateDiagnostic<'template/missing-operand'>>[2];
 
 /** A rule for expressions in templates and constraints. It sees each expression after its operands. */
 export type TemplateRule = (expression: Expression, context: TemplateWalker) => void;
@@ -35,7 +44,11 @@ export interface TemplateRules {
   /** Each expression of a prompt, a template_string, a constraint or a condition of a test. */
   readonly expressions: readonly TemplateRule[];
   /** Each use of a filter, in the same places. */
-  readonly filters: readonly ((filter: FilterCall, context: TemplateWalker) => void)[];
+  readonly filters: readonly ((filter: FilterCall, context: TemplateWalker, input: Operand) => void)[];
+  /** Each `object.name` and `object[index]`, also where it can be undefined, except the name of a called method. */
+  readonly accesses: readonly TemplateRule[];
+  /** The iterable of each loop of a template. */
+  readonly loops: readonly TemplateRule[];
   /** Each assignment of a template, loops included. */
   readonly assignments: readonly ((assignment: Assignment, context: TemplateWalker) => void)[];
 }
@@ -43,6 +56,8 @@ export interface TemplateRules {
 /** Walks a template in execution order, tracks the value of each name, and passes each expression to the rules. */
 export class TemplateWalker {
   readonly definitions: DefinitionIndex;
+  /** The values are JSON data, in which an enum value is a string. */
+  readonly isCondition: boolean;
   readonly diagnostics: Diagnostic[] = [];
   readonly #file: string;
   readonly #rules: TemplateRules;
@@ -53,14 +68,23 @@ export class TemplateWalker {
   /** The expressions that the walker is in, the outermost first. */
   readonly #open: Expression[] = [];
   #isPrinted = false;
+  /** The names that the walker has read, in order. */
+  readonly #read: string[] = [];
+  /** The names in the conditions on which the walker's place depends. */
+  readonly #guards: string[] = [];
+  /** The walker is in a macro, whose calls can depend on any condition. */
+  #macros = 0;
+  /** The paths that are reported as missing. */
+  readonly #missing = new Set<string>();
 
   constructor(
-    place: { readonly file: string; readonly definitions: DefinitionIndex },
+    place: { readonly file: string; readonly definitions: DefinitionIndex; readonly isCondition?: boolean },
     names: Names,
     rules: TemplateRules,
   ) {
     this.#file = place.file;
     this.definitions = place.definitions;
+    this.isCondition = place.isCondition === true;
     this.#rules = rules;
     this.#scopes = [names];
   }
@@ -78,6 +102,23 @@ export class TemplateWalker {
   /** Returns the place of the expression that a rule sees. */
   place(): ExpressionPlace {
     return { ancestors: this.#open, isPrinted: this.#isPrinted };
+  }
+
+  /** Returns whether a condition, or a loop, that mentions the name decides if the walker's place is reached. */
+  isGuarded(name: string): boolean {
+    return this.#macros > 0 || this.#guards.includes(name);
+  }
+
+  /** Returns whether such a condition tests the value of the name, as in `name is mapping`. */
+  isTested(name: string): boolean {
+    return this.#guards.includes(testOf(name));
+  }
+
+  /** Reports a path that can be missing, only at its first place: rendering does not get further. */
+  reportMissing(place: Pick<Expression, 'start' | 'end'>, params: MissingParams): void {
+    if (this.#missing.has(params.name)) return;
+    this.#missing.add(params.name);
+    this.report('template/missing-operand', place, params);
   }
 
   /** `at`: the place of the problem in the file. */
@@ -112,6 +153,9 @@ export class TemplateWalker {
     const value = this.#infer(expression);
     this.#open.pop();
     this.#values.set(expression, value);
+    if (expression.kind === 'attribute' || expression.kind === 'index') {
+      for (const rule of this.#rules.accesses) rule(expression, this);
+    }
     return value;
   }
 
@@ -136,18 +180,14 @@ export class TemplateWalker {
         this.#isPrinted = false;
         return;
       case 'if':
-        for (const branch of statement.branches) {
-          this.expression(branch.condition);
-          this.body(branch.body);
-        }
-        return this.body(statement.otherwise);
+        return this.#if(statement);
       case 'for':
         return this.#for(statement);
       case 'set':
         return this.#assignChecked(statement.target, this.expression(statement.value), statement.value);
       case 'set-block':
         this.body(statement.body);
-        this.#filters(statement.filters);
+        this.#filterBlock(statement.filters);
         return this.#assign(statement.target, typed({ kind: 'string' }));
       case 'with':
         return this.#within(() => {
@@ -157,7 +197,7 @@ export class TemplateWalker {
         });
       case 'filter-block':
         this.body(statement.body);
-        return this.#filters(statement.filters);
+        return this.#filterBlock(statement.filters);
       case 'macro':
         return this.#macro(statement.macro);
       case 'call-block':
@@ -166,18 +206,43 @@ export class TemplateWalker {
     }
   }
 
+  #if(statement: Extract<Statement, { readonly kind: 'if' }>): void {
+    const before = this.#guards.length;
+    for (const branch of statement.branches) {
+      this.#guard(() => this.expression(branch.condition));
+      this.body(branch.body);
+    }
+    this.body(statement.otherwise);
+    this.#guards.length = before;
+  }
+
+  /** Walks a condition, whose names guard what follows. */
+  #guard<T>(condition: () => T): T {
+    const before = this.#read.length;
+    const value = condition();
+    this.#guards.push(...this.#read.slice(before));
+    return value;
+  }
+
   #for(statement: Extract<Statement, { readonly kind: 'for' }>): void {
-    const element = elementOf(this.expression(statement.iterable), this.definitions);
+    const before = this.#guards.length;
+    const { iterable, target } = statement;
+    const items = this.#guard(() => this.expression(iterable));
+    for (const rule of this.#rules.loops) rule(iterable, this);
+    const element = elementOf(items, this.definitions);
     this.#within(() => {
-      this.#assignChecked(statement.target, element, statement.iterable);
-      if (statement.filter !== undefined) this.expression(statement.filter);
+      this.#assignChecked(target, element, iterable);
+      const { filter } = statement;
+      if (filter !== undefined) this.#guard(() => this.expression(filter));
       this.#declare('loop', LOOP);
       this.body(statement.body);
     });
     this.#within(() => this.body(statement.otherwise));
+    this.#guards.length = before;
   }
 
   #macro(macro: Macro): void {
+    this.#macros += 1;
     this.#within(() => {
       for (const { name, fallback } of macro.parameters) {
         if (fallback !== undefined) this.expression(fallback);
@@ -186,6 +251,7 @@ export class TemplateWalker {
       this.#declare('caller', ANY);
       this.body(macro.body);
     });
+    this.#macros -= 1;
   }
 
   #within(walk: () => void): void {
@@ -210,13 +276,16 @@ export class TemplateWalker {
     scope?.set(name, scope.has(name) ? ANY : value);
   }
 
-  #filters(filters: readonly FilterCall[]): void {
-    for (const filter of filters) this.#filter(filter);
+  /** The filters of a block apply to its text. */
+  #filterBlock(filters: readonly FilterCall[]): void {
+    let value = typed({ kind: 'string' });
+    for (const filter of filters) value = this.#filter(filter, { value });
   }
 
-  #filter(filter: FilterCall): void {
+  #filter(filter: FilterCall, input: Operand): StaticValue {
     this.#arguments(filter.args);
-    for (const rule of this.#rules.filters) rule(filter, this);
+    for (const rule of this.#rules.filters) rule(filter, this, input);
+    return resultOf(filter.name);
   }
 
   #arguments(args: Arguments): void {
@@ -228,13 +297,28 @@ export class TemplateWalker {
     switch (expression.kind) {
       case 'string':
         return typed({ kind: 'string' });
+      case 'integer':
+        return typed({ kind: 'int' });
+      case 'float':
+        return typed({ kind: 'float' });
+      case 'boolean':
+        return typed({ kind: 'bool' });
+      case 'none':
+        return typed({ kind: 'null' });
+      case 'list':
+        for (const item of expression.items) this.expression(item);
+        return UNKNOWN_LIST;
+      case 'map':
+        for (const part of expression.entries.flatMap((entry) => [entry.key, entry.value])) this.expression(part);
+        return UNKNOWN_MAP;
+      case 'binary':
+        return this.#binary(expression);
+      case 'conditional':
+        return this.#conditional(expression);
       case 'name':
         return this.#lookUp(expression.name);
       case 'filter':
-        if (DEFAULTS.has(expression.filter.name)) this.#possiblyUndefined(expression.input);
-        else this.expression(expression.input);
-        this.#filter(expression.filter);
-        return ANY;
+        return this.#filterExpression(expression);
       case 'attribute':
         return staticAttribute(this.expression(expression.object), expression.name, this.definitions);
       case 'index':
@@ -249,12 +333,38 @@ export class TemplateWalker {
     }
   }
 
+  #filterExpression({ input, filter }: Extract<Expression, { readonly kind: 'filter' }>): StaticValue {
+    if (DEFAULTS.has(filter.name)) this.#possiblyUndefined(input);
+    else this.expression(input);
+    return this.#filter(filter, { value: this.valueOf(input), expression: input });
+  }
+
+  /** The left side of `and` and `or` decides whether the right side is evaluated. */
+  #binary({ operator, left, right }: Extract<Expression, { readonly kind: 'binary' }>): StaticValue {
+    const before = this.#guards.length;
+    if (operator === 'and' || operator === 'or') this.#guard(() => this.expression(left));
+    else this.expression(left);
+    this.expression(right);
+    this.#guards.length = before;
+    return ANY;
+  }
+
+  #conditional({ condition, value, otherwise }: Extract<Expression, { readonly kind: 'conditional' }>): StaticValue {
+    const before = this.#guards.length;
+    this.#guard(() => this.expression(condition));
+    this.expression(value);
+    if (otherwise !== undefined) this.expression(otherwise);
+    this.#guards.length = before;
+    return ANY;
+  }
+
   #test({ name, input, args }: Extract<Expression, { readonly kind: 'test' }>): StaticValue {
     if (name !== 'defined' && name !== 'undefined') this.expression(input);
     else {
       this.#possiblyUndefined(input);
       if (input.kind === 'name') this.#tested.add(input.name);
     }
+    if (input.kind === 'name') this.#read.push(testOf(input.name));
     this.#arguments(args);
     return ANY;
   }
@@ -281,6 +391,7 @@ export class TemplateWalker {
   }
 
   #lookUp(name: string): StaticValue {
+    this.#read.push(name);
     const scope = this.#scopes.findLast((candidate) => candidate.has(name));
     return scope?.get(name) ?? this.#global(name);
   }
@@ -295,22 +406,25 @@ export class TemplateWalker {
   }
 }
 
+/** The entry for a tested name among the names that the walker reads. */
+function testOf(name: string): string {
+  return `${name} is`;
+}
+
+function resultOf(filter: string): StaticValue {
+  const kind = isFilterName(filter) ? FILTER_RESULTS[filter] : undefined;
+  if (kind === undefined) return ANY;
+  return kind === 'list' ? UNKNOWN_LIST : typed({ kind });
+}
+
 /** Filters that replace an undefined value. */
 const DEFAULTS = new Set(['default', 'd']);
 
-/** Returns the operands of an expression without names of its own: neither a call, a test, a filter nor an access. */
+/** Returns the operands of a unary operator or a slice. */
 function operandsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
-    case 'list':
-      return expression.items;
-    case 'map':
-      return expression.entries.flatMap((entry) => [entry.key, entry.value]);
     case 'unary':
       return [expression.operand];
-    case 'binary':
-      return [expression.left, expression.right];
-    case 'conditional':
-      return present([expression.condition, expression.value, expression.otherwise]);
     case 'slice':
       return present([expression.object, expression.from, expression.to, expression.step]);
     default:
@@ -365,7 +479,7 @@ function collectNames(
   }
 }
 
-const NO_RULES = { expressions: [], filters: [], assignments: [] };
+const NO_RULES = { expressions: [], filters: [], accesses: [], loops: [], assignments: [] };
 
 /** Returns the first match in the plain text of a template, such as a name in the interpolation of another language. */
 export function plainTextUse({ body }: Template, pattern: RegExp): string | undefined {

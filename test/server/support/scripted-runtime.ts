@@ -142,6 +142,10 @@ export class ScriptedRuntime implements FunctionRuntime {
     return this.functionNames.includes(functionName);
   }
 
+  parameters(functionName: string): ReadonlySet<string> | undefined {
+    return this.has(functionName) ? new Set(['note', 'token']) : undefined;
+  }
+
   load(_: string, __: unknown, origin?: CallOrigin): Promise<undefined> | undefined {
     this.networks.push(origin?.network);
     return this.onLoad()?.then(() => undefined);

@@ -260,7 +260,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   /** Few requests need it, and none before its body is read. */
   protected get mask(): RequestMask {
-    this.#mask ??= new RequestMask(this.context, this.state.body);
+    this.#mask ??= new RequestMask(this.context, this.functionName, this.state.body);
     return this.#mask;
   }
 

@@ -143,7 +143,8 @@ export class ScriptedRuntime implements FunctionRuntime {
   }
 
   parameters(functionName: string): ReadonlySet<string> | undefined {
-    return this.has(functionName) ? new Set(['note', 'token']) : undefined;
+    if (!this.has(functionName)) return undefined;
+    return new Set(functionName === 'Sum' ? [] : ['note', 'token']);
   }
 
   load(_: string, __: unknown, origin?: CallOrigin): Promise<undefined> | undefined {

@@ -47,6 +47,28 @@ function serverUrl(text: string): URL {
   throw new InvalidArgumentError('It must be a URL, such as http://127.0.0.1:2024.');
 }
 
+/** The option `--server` of `svc openapi`, as commander parses it. */
+export const DOCUMENT_SERVER = new Option(
+  '--server <url>',
+  'A URL that clients reach the server at, for "servers" of the document (repeatable)',
+)
+  .argParser((text, before: readonly string[] = []) => [...before, documentServer(text)])
+  .helpGroup('Output:');
+
+/** Returns the URL without a slash at its end: generators append paths to it. */
+function documentServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    const example = /^[\w.-]+(?::\d+)?(?:\/|$)/u.test(text) ? text : 'localhost:2024';
+    throw new InvalidArgumentError(`It must be a URL that begins with http:// or https://, such as http://${example}.`);
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new InvalidArgumentError('It must be a URL without a user and password: everyone can read the document.');
+  if (url.search !== '' || url.hash !== '')
+    throw new InvalidArgumentError('It must be a URL without "?" and "#": clients append paths to it.');
+  return url.href.replace(/\/$/u, '');
+}
+
 /** The options of `svc test` besides the settings, as commander parses `TEST_OPTIONS`. */
 export interface TestOptions {
   readonly function?: readonly string[];

@@ -15,11 +15,13 @@ export interface DefinitionSecrets {
  * definitions contain. A variable with a key can have any name, so every variable that a client sends to a provider counts.
  */
 export function definitionSecrets({ clients }: Definitions): DefinitionSecrets {
-  const credentials = clients.flatMap(({ options }) => {
+  // An offline client sends nothing, and its replies are data.
+  const calling = clients.filter(({ provider }) => provider !== 'offline');
+  const credentials = calling.flatMap(({ options }) => {
     const literals = Object.fromEntries(options.map(({ key, value }) => [key, resolveValue(value, () => null)]));
     return [...credentialsIn(literals)];
   });
-  return { variables: clients.flatMap(secretVariables), credentials };
+  return { variables: calling.flatMap(secretVariables), credentials };
 }
 
 /**

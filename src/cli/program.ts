@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { SettingKey } from '../config/config.ts';
 import { SETTINGS, type Setting } from '../config/settings.ts';
 import { Redactor } from '../logging/redactor.ts';
-import { BATCH_OPTIONS, TEST_OPTIONS } from './command-options.ts';
+import { BATCH_OPTIONS, DOCUMENT_SERVER, TEST_OPTIONS } from './command-options.ts';
 import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { reportProblem, withoutSecrets, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
@@ -195,7 +195,7 @@ export const COMMANDS: readonly CommandDescription[] = [
     help: 'Print the OpenAPI document of the functions',
     group: GROUPS.call,
     argument: PATH,
-    options: [formatOption('Format of the document', ['json', 'yaml'])],
+    options: [formatOption('Format of the document', ['json', 'yaml']), DOCUMENT_SERVER],
     settings: [...COMPILE_SETTINGS, 'basePath', 'title', 'apiVersion'],
     run: async (invocation) => (await import('./commands/openapi.ts')).openapiCommand(invocation),
   },

@@ -248,7 +248,8 @@ const masked = new WeakMap<SourceFile, string>();
 
 /**
  * The text of a file for a report, with asterisks in the place of literal credentials: values of options and headers whose names
- * look like credentials, and passwords and keys in URLs. All other characters keep their offsets.
+ * look like credentials, and passwords and keys in URLs. Names of fields and arguments do not make their values credentials. All
+ * other characters keep their offsets.
  */
 export function maskedText(file: SourceFile): string {
   const known = masked.get(file);
@@ -275,12 +276,26 @@ interface Token {
   readonly isString: boolean;
 }
 
+/** Definitions of data: the names in them belong to the project. */
+const DATA_DEFINITIONS: ReadonlySet<string> = new Set(['class', 'enum', 'test', 'type']);
+
+const OTHER_DEFINITIONS: ReadonlySet<string> = new Set([
+  'client',
+  'dynamic',
+  'function',
+  'generator',
+  'retry_policy',
+  'template_string',
+]);
+
 function maskLiterals(text: string): string {
   let result = '';
   let done = 0;
   const blocks: string[] = [];
   let name: Token | undefined;
+  let inData = false;
   for (const token of tokensOf(text)) {
+    if (beginsDefinition(token, text, blocks.length)) inData = DATA_DEFINITIONS.has(token.content);
     if (!token.isString && /^[{}]$/u.test(token.content)) {
       if (token.content === '{') blocks.push(name?.content ?? '');
       else blocks.pop();
@@ -288,7 +303,8 @@ function maskLiterals(text: string): string {
       continue;
     }
     const named = name !== undefined && BETWEEN.test(text.slice(name.end, token.start)) ? name.content : undefined;
-    const clean = named === undefined ? token.content : maskedValue(token, named, blocks.at(-1) ?? '');
+    const clean =
+      named === undefined ? token.content : maskedValue(token, inData ? undefined : named, blocks.at(-1) ?? '');
     if (clean !== token.content) {
       const from = text.indexOf(token.content, token.start);
       result += text.slice(done, from) + clean;
@@ -298,6 +314,14 @@ function maskLiterals(text: string): string {
     name = named !== undefined && token.isString ? undefined : token;
   }
   return result + text.slice(done);
+}
+
+/** The blocks of a broken file can be out of balance, so a word in the first column begins a definition in any block. */
+function beginsDefinition({ content, isString, start, end }: Token, text: string, depth: number): boolean {
+  if (isString || !(DATA_DEFINITIONS.has(content) || OTHER_DEFINITIONS.has(content))) return false;
+  if (content === 'client' && text[end] === '<') return true;
+  const before = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
+  return before === '' || (depth === 0 && before.trim() === '');
 }
 
 function* tokensOf(text: string): Generator<Token> {
@@ -321,14 +345,18 @@ function* tokensOf(text: string): Generator<Token> {
   }
 }
 
-function maskedValue({ content, isString }: Token, name: string, block: string): string {
+/** `name`: undefined if names have no meaning here. */
+function maskedValue({ content, isString }: Token, name: string | undefined, block: string): string {
+  if (name === undefined) return isString && !content.trimStart().startsWith('{') ? starred(content, content) : content;
   if (!isString) return isCredentialName(name) && BARE_KEY.test(content) ? stars(content) : content;
   if (isCredentialName(name)) return stars(content);
   const inHeaders = /^(?:headers|query_params)$/u.test(block);
-  let clean = content;
-  for (const secret of credentialsIn(inHeaders ? { headers: { [name]: content } } : { [name]: content })) {
-    clean = clean.replaceAll(secret, stars(secret));
-  }
+  return starred(content, inHeaders ? { headers: { [name]: content } } : { [name]: content });
+}
+
+function starred(text: string, options: unknown): string {
+  let clean = text;
+  for (const secret of credentialsIn(options)) clean = clean.replaceAll(secret, stars(secret));
   return clean;
 }
 

@@ -41,6 +41,8 @@ export interface RequestEntry {
   /** The body as received, and parsed. */
   readonly requestText?: string | undefined;
   readonly requestBody?: unknown;
+  /** The names of the function's parameters: their values are data, whatever they are called. */
+  readonly parameters?: ReadonlySet<string> | undefined;
   /** The credentials in the body, if they are already known. */
   readonly secrets?: RequestSecrets | undefined;
   /** The body that was sent; for a stream, its last event. */
@@ -141,7 +143,7 @@ export function createRequestLog(logger: Logger, config: RequestLogConfig, parts
       return logger.enabled(level) && (level !== 'info' || isSampled()) ? level : undefined;
     },
     write: (level, entry) => {
-      const secrets = entry.secrets ?? requestSecrets(entry.requestBody, entry.requestText, entry.status === 400);
+      const secrets = entry.secrets ?? secretsOf(entry);
       const hide = hiding(secrets);
       const show = (text: string | undefined) => {
         if (text === undefined || config.logContent === 'none') return undefined;
@@ -164,6 +166,10 @@ export function createRequestLog(logger: Logger, config: RequestLogConfig, parts
       }
     },
   };
+}
+
+function secretsOf({ requestBody, requestText, parameters, status }: RequestEntry): RequestSecrets {
+  return requestSecrets({ value: requestBody, text: requestText, parameters, refused: status === 400 });
 }
 
 function levelOf(status: number, isSlow: boolean): RequestLevel {

@@ -1,5 +1,5 @@
 import { isCredentialName, credentialsIn, SHORTEST_SECRET } from '../base/credentials.ts';
-import { isJsonObject, isOptionsKey, OPTIONS_KEYS } from '../base/json.ts';
+import { isJsonObject, isOptionsKey } from '../base/json.ts';
 
 /** Keys whose values are not credentials, wherever they appear in the options. A URL under them can contain some. */
 const PLAIN_KEYS: ReadonlySet<string> = new Set([
@@ -21,6 +21,9 @@ const PLAIN_KEYS: ReadonlySet<string> = new Set([
   'type_builder',
 ]);
 
+/** Options of an offline client: what the caller wants to receive. */
+const REPLY_KEYS: ReadonlySet<string> = new Set(['replies', 'reply']);
+
 const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** The most credentials of one request; with more, svc logs no content of the request. */
@@ -32,9 +35,8 @@ const MOST_CHARACTERS = 64 * 1024;
 /** The most values to visit in a body that can contain credentials: a log line must not cost more than the call. */
 const MOST_VALUES = 25_000;
 
-/** The text of a body without any of these has no credential. An escape can spell a part of a word. */
-const HINT =
-  /\\u|option|registry|"client|"env|header|params|key|token|secret|pass|pwd|auth|cookie|cred|sig|sas|jwt|bearer|hmac|connection/iu;
+/** The text of arguments without any of these has no key of options. An escape can spell a part of a word. */
+const NESTED_OPTIONS = /\\u|_options/u;
 
 /** Keys of options that callers put at the top of the body, or under a misspelled name. Such requests get 400. */
 const MISPLACED = /option|registry|^clients?$|^env(?:s|ironment)?$|^headers$|^queryparams$/u;
@@ -49,17 +51,32 @@ export interface RequestSecrets {
 
 const NONE: RequestSecrets = { values: [], expected: false };
 
+/** The body of a request, as far as it is known. */
+export interface SentBody {
+  readonly value: unknown;
+  /** As received. */
+  readonly text: string | undefined;
+  /** The names of the parameters of the function; absent if there is no such function. */
+  readonly parameters?: ReadonlySet<string> | undefined;
+  /** The request got 400. */
+  readonly refused: boolean;
+}
+
+const NO_PARAMETERS: ReadonlySet<string> = new Set();
+
 /**
- * Finds the credentials in the body of a request, to hide them in every text about it: in its options, every value of
- * `env` and every string that is not under a plain key; elsewhere, values whose keys look like credentials. If the request
- * was `refused`, keys that resemble options count as options too: no argument has such a key.
+ * Finds the credentials in the body of a request, to hide them in every text about it.
+ * - In its options: every value of `env`, and every string that is not under a plain key.
+ * - In arguments that the function declares: nothing, whatever their fields are called, except options that a caller put there.
+ * - Under any other key: values whose keys look like credentials. If the request was refused, keys that resemble options count
+ *   as options too.
  */
-export function requestSecrets(body: unknown, text: string | undefined, refused: boolean): RequestSecrets {
-  if (!isJsonObject(body)) return NONE;
-  const hasOptions = OPTIONS_KEYS.some((key) => Object.hasOwn(body, key));
-  if (!hasOptions && text !== undefined && !HINT.test(text)) return NONE;
+export function requestSecrets({ value, text, parameters = NO_PARAMETERS, refused }: SentBody): RequestSecrets {
+  if (!isJsonObject(value)) return NONE;
+  const isPlain = Object.keys(value).every((key) => parameters.has(key));
+  if (isPlain && text !== undefined && !NESTED_OPTIONS.test(text)) return NONE;
   const collector = new SecretCollector(refused);
-  collector.visitArguments(body);
+  collector.visitBody(value, parameters);
   return collector.result();
 }
 
@@ -83,12 +100,27 @@ class SecretCollector {
     return { values: [...found], expected };
   }
 
-  visitArguments(value: unknown): void {
+  visitBody(body: object, parameters: ReadonlySet<string>): void {
+    for (const [key, inner] of this.#members(body)) {
+      if (parameters.has(key)) this.#visitArgument(inner);
+      else this.#visitUnknown(key, inner);
+    }
+  }
+
+  /** Names of parameters and fields state what a value means to its caller, not that it is a credential. */
+  #visitArgument(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     for (const [key, inner] of this.#members(value)) {
-      if (isOptionsKey(key) || (this.#refused && MISPLACED.test(folded(key)))) this.#visitOptions(inner, keysIn(key));
-      else if (isCredentialName(key)) this.#visitOptions(inner, NO_KEYS);
-      else this.visitArguments(inner);
+      if (isOptionsKey(key)) this.#visitOptions(inner, PLAIN_KEYS);
+      else this.#visitArgument(inner);
+    }
+  }
+
+  #visitUnknown(key: string, value: unknown): void {
+    if (isOptionsKey(key) || (this.#refused && MISPLACED.test(folded(key)))) this.#visitOptions(value, keysIn(key));
+    else if (isCredentialName(key)) this.#visitOptions(value, NO_KEYS);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, inner] of this.#members(value)) this.#visitUnknown(name, inner);
     }
   }
 
@@ -99,6 +131,7 @@ class SecretCollector {
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of this.#members(value)) {
         // A name matters only for the value below it, because a request can have a hundred thousand names.
+        if (plainKeys !== NO_KEYS && REPLY_KEYS.has(key)) continue;
         if (plainKeys.has(key)) {
           if (typeof inner === 'string') for (const secret of credentialsIn(inner)) this.#add(secret);
           continue;

@@ -57,7 +57,7 @@ const TABLE = {
   invalid_json: {
     status: 400,
     meaning:
-      'The body is not valid JSON, is not UTF-8, is empty, is nested deeper than 128 levels, has more than 50,000 values in its objects and lists, or contains a number longer than 400 characters.',
+      'The body is not valid JSON, is not UTF-8, is empty although the function has parameters, is nested deeper than 128 levels, has more than 50,000 values in its objects and lists, or contains a number longer than 400 characters.',
     example: { message: 'The body is empty: send a JSON object.' },
   },
   invalid_argument: {

@@ -63,8 +63,8 @@ export function ambiguousRecursiveTypes(index: DefinitionIndex): readonly Type[]
   );
 }
 
-/** The members that are objects or lists, each once, with recursive aliases replaced by their targets. */
-function flatMembers(union: UnionType, index: DefinitionIndex, seen = new Set<string>()): readonly Type[] {
+/** The members that are objects or lists, with aliases replaced by their targets. */
+export function flatMembers(union: UnionType, index: DefinitionIndex, seen = new Set<string>()): readonly Type[] {
   return union.members.flatMap((member) => {
     if (member.kind === 'union') return flatMembers(member, index, seen);
     if (member.kind !== 'alias') return ['class', 'map', 'media', 'list'].includes(member.kind) ? [member] : [];

@@ -12,12 +12,15 @@ const LITERAL_HEADER = 'cnry2hdr-Pp1Oo2Ii3Uu4Yy5';
 const SESSION_TOKEN = 'cnry3ses/Aa1Bb2+Cc3Dd4=Ee5Ff6Gg7';
 const PASSWORD = 'cnry4pwd-Lk9Jh8Gf7Ds6';
 const REQUEST_KEY = 'cnry5req-Mn5Bv4Cx3Zl2';
-const ARGUMENT = 'cnry6arg-Qa1Ws2Ed3Rf4';
+/** Under a name of a credential that is no parameter. */
+const MISPLACED_KEY = 'cnry6arg-Qa1Ws2Ed3Rf4';
+/** In a field that the definitions declare: data, whatever the field is called. */
+const DATA = 'data of the business';
 
-const SECRETS = [ENV_KEY, LITERAL_KEY, LITERAL_HEADER, SESSION_TOKEN, PASSWORD, REQUEST_KEY, ARGUMENT];
+const SECRETS = [ENV_KEY, LITERAL_KEY, LITERAL_HEADER, SESSION_TOKEN, PASSWORD, REQUEST_KEY];
 
 /** Parts of each secret as outputs could show them. */
-const TRACES = SECRETS.flatMap((secret) => [
+const TRACES = [...SECRETS, MISPLACED_KEY].flatMap((secret) => [
   secret.slice(0, 8),
   secret.slice(-8),
   Buffer.from(secret).toString('base64').slice(4, 16),
@@ -102,13 +105,13 @@ function faults(text: string): readonly Behaviour[] {
     status(401, { error: { message: text } }),
     status(500, text),
     status(200, { error: { type: 'invalid', message: text } }),
-    reply(`I cannot: ${text}`),
+    reply(`I cannot, ${DATA}: ${text}`),
     reply('1', { finishReason: text }),
   ];
 }
 
 const BODY = {
-  account: { password: ARGUMENT, name: 'Ada' },
+  account: { password: DATA, name: 'Ada' },
   svc_options: { env: { UNRELATED: REQUEST_KEY } },
 };
 
@@ -116,7 +119,7 @@ const BODY = {
 const MISPLACED = [
   { account: BODY.account, svc_option: BODY.svc_options },
   { account: BODY.account, client_registry: { clients: [{ name: 'A', options: { thing: REQUEST_KEY } }] } },
-  { account: { password: [ARGUMENT] }, api_key: REQUEST_KEY },
+  { account: BODY.account, password: [MISPLACED_KEY], api_key: REQUEST_KEY },
   { account: BODY.account, svc_options: { unknown: { deep: [REQUEST_KEY] } } },
   {
     account: BODY.account,
@@ -156,6 +159,7 @@ async function attack(server: AttackedServer): Promise<void> {
   for (const secret of [ENV_KEY, LITERAL_KEY, LITERAL_HEADER, SESSION_TOKEN])
     expect(sent).toContain(JSON.stringify(secret).slice(1, -1));
   const outputs = [server.output, ...answers].join('\n');
+  for (const shown of [server.output, answers.join('\n')]) expect(shown).toContain(DATA);
   expect(outputs).toContain('[redacted]');
   expect(TRACES.filter((trace) => outputs.includes(trace))).toEqual([]);
 }

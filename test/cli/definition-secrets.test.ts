@@ -18,13 +18,20 @@ client<llm> Odd {
     nested [env.IN_LIST]
   }
 }
+client<llm> Canned {
+  provider offline
+  options {
+    reply #"{"token": "a subway token"}"#
+    replies [{ contains env.UNRELATED, reply { signature "Kind regards" } }]
+  }
+}
 function F(text: string) -> string {
   client Odd
   prompt #"{{ text }}"#
 }
 `;
 
-test('the variables that a client reads are secrets, except for addresses and models', () => {
+test('the variables that a client sends are secrets, except for addresses and models, and replies are not', () => {
   const env = {
     ODDLY_NAMED: 'value-of-odd',
     TEAM: 'value-of-team',

@@ -42,9 +42,22 @@ test.each([
   'headers { "content-type" "application/json" }',
   'base_url "https://host/v1"',
   'max_tokens 100',
+  'class Letter {\n  signature "Kind regards, Ada" | "Yours"\n  token "north1234"\n}',
+  'type Password = "open sesame"',
+  'test Sign {\n  functions [Sign]\n  args {\n    signature "Kind regards, Ada"\n    cookies #"{"token": "oat and raisin"}"#\n  }\n}',
   'function Token(a: string) -> string {\n  client "openai/gpt-4o"\n  prompt #"the password: {{ a }}"#\n}',
 ])('other text stays as it is: %s', (text) => {
   expect(masked(text)).toBe(text);
+});
+
+test.each([
+  `class Letter {\n  token "north1234"\n}\nclient<llm> C {\n  options {\n    api_key "${KEY}"\n  }\n}`,
+  `class Letter {\n  token "north1234"\n\nclient<llm> C {\n  options {\n    api_key "${KEY}"\n  }\n}`,
+  `class Letter {\n  token "north1234\n  client<llm> C {\n    options {\n      api_key "${KEY}"\n    }\n  }`,
+  `class Letter {\n  token "north1234"\n}\nclient C {\n  options {\n    api_key "${KEY}"\n  }\n}`,
+])('a client after a class shows no literal key, whether or not the class is complete', (text) => {
+  expect(masked(text)).not.toContain(KEY);
+  expect(masked(text)).toContain('north1234');
 });
 
 test('the report of an error in a client shows no literal key', () => {

@@ -47,7 +47,7 @@ test('every command of svc on the page exists, and every command of BAML is one 
 });
 
 test('every flag on the page exists', async () => {
-  const pages = await Promise.all(['serve', 'check', 'fmt', 'init', 'test'].map((name) => help(name)));
+  const pages = await Promise.all(['serve', 'check', 'fmt', 'init', 'test', 'openapi'].map((name) => help(name)));
   const flags = found(/(--[a-z][a-z-]+)/gu);
   expect(flags.length).toBeGreaterThan(15);
   expect(flags.filter((flag) => !new RegExp(`${flag}\\b`, 'u').test(pages.join('\n')))).toEqual([]);

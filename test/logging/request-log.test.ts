@@ -274,7 +274,7 @@ test.each(MISPLACED)('a refused request with a key in %s is logged without it', 
   }
 });
 
-test('an argument whose name looks like a credential is hidden, even where the model repeats it', () => {
+test('a value beside the arguments whose name looks like a credential is hidden, even where the model repeats it', () => {
   const requestBody = { user: { password: KEY_OF_CALLER }, max_tokens: 'many', author: 'Ada Lovelace' };
   const entry = {
     ...CALL,
@@ -292,6 +292,63 @@ test('an argument whose name looks like a credential is hidden, even where the m
   expect(lines).not.toContain(Buffer.from(KEY_OF_CALLER).toString('base64').slice(2, 20));
   expect(lines).toContain('Ada Lovelace');
   expect(lines).toContain('many');
+});
+
+/** Words that a business uses for its own data, and that also name credentials. */
+const BUSINESS_NAMES = ['signatures', 'credentials', 'token', 'cookies', 'passwordHint', 'api_key', 'secret', 'env'];
+
+test.each(BUSINESS_NAMES)('an argument, or a field of one, with the name "%s" is data: every text shows it', (name) => {
+  const value = 'oatmeal and raisin';
+  const options = { env: { ANY: KEY_OF_CALLER } };
+  for (const argument of [value, [{ [name]: value, deep: { [name]: [value] } }]]) {
+    const requestBody = { [name]: argument, svc_options: options };
+    const entry = {
+      ...CALL,
+      parameters: new Set([name]),
+      requestBody,
+      requestText: JSON.stringify(requestBody),
+      responseText: JSON.stringify({ [name]: value, also: KEY_OF_CALLER }),
+      prompt: [{ role: 'user', content: value }],
+      rawReply: value,
+      error: { code: 'validation_failure', message: value, details: [{ path: name, message: value }] },
+    };
+    for (const status of [200, 400, 500]) {
+      const lines = logged({ ...entry, status }, { logLevel: 'debug', logContent: 'full' });
+      const shown = {
+        request: expect.stringContaining(JSON.stringify(argument)),
+        details: expect.stringContaining(value),
+      };
+      expect(lines).toMatchObject([
+        { ...shown, reason: value, response: JSON.stringify({ [name]: value, also: '[redacted]' }) },
+        { prompt: expect.stringContaining(value), reply: value },
+      ]);
+      expect(JSON.stringify(lines)).not.toContain(KEY_OF_CALLER);
+    }
+  }
+});
+
+test('options that a caller puts inside an argument are not data', () => {
+  for (const key of OPTIONS_KEYS) {
+    const requestBody = { order: { text: 'hello', [key]: { env: { ANY: KEY_OF_CALLER } } } };
+    for (const text of [JSON.stringify(requestBody), JSON.stringify(requestBody).replaceAll('_', String.raw`\u005f`)]) {
+      const entry = {
+        ...CALL,
+        parameters: new Set(['order']),
+        requestBody,
+        requestText: text,
+        rawReply: KEY_OF_CALLER,
+      };
+      expect(JSON.stringify(logged(entry, { logLevel: 'debug', logContent: 'full' }))).not.toContain(KEY_OF_CALLER);
+    }
+  }
+});
+
+test('the reply of an offline client that a request defines is not a credential', () => {
+  const reply = '{"token": "oatmeal and raisin"}';
+  const clients = [{ name: 'Canned', provider: 'offline', options: { reply, replies: [{ reply }] } }];
+  const requestBody = { svc_options: { client_registry: { primary: 'Canned', clients } } };
+  const line = loggedLine({ ...CALL, requestBody, requestText: JSON.stringify(requestBody), responseText: reply });
+  expect(line['response']).toBe(reply);
 });
 
 test('many masks before the cut do not expose a credential that the cut splits', () => {

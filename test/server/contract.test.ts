@@ -75,6 +75,30 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(server.services.active.size).toBe(0);
   });
 
+  it.each(['', 'Content-Length: 0\r\n', 'Content-Type: application/json\r\n'])(
+    'answers a POST without a body by what the function takes: with "%s"',
+    async (header) => {
+      const { port, runtime } = await start();
+      const answerOf = async (path: string): Promise<string> => {
+        const connection = new RawConnection(port);
+        connection.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`);
+        await connection.until(() => /"error"|hello/u.test(connection.text));
+        connection.end();
+        return connection.text;
+      };
+      for (const path of ['/call/Greet', '/stream/Greet']) {
+        const text = await answerOf(path);
+        expect(text).toMatch(/^HTTP\/1\.1 400 /u);
+        expect(text).toContain('"message":"The body is empty: send a JSON object."');
+      }
+      expect(await answerOf('/call/Sum')).toMatch(/^HTTP\/1\.1 200 [^]*"hello"$/u);
+      const streamed = answerOf('/stream/Sum');
+      await until(() => runtime.streams.length === 1);
+      runtime.streams[0]?.observer.ended(success('hello'));
+      expect(await streamed).toMatch(/^HTTP\/1\.1 200 [^]*"final_result":"hello"/u);
+    },
+  );
+
   it.each([
     ['answers bad_request in the form of every other error', 400, 'GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
     [

@@ -238,6 +238,23 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(JSON.parse(many.body)).toEqual({ result: 'hello', meta: { usage, cost: 0.000021 } });
   });
 
+  test('a reply that repeats arguments is returned as the model wrote it, whatever the arguments are called', async () => {
+    const server = await start({ apiKey: KEY, secrets: [KEY] });
+    server.runtime.include = new Set(['raw', 'trace']);
+    const letter = { signatures: 'Kind regards', cookies: ['oatmeal'], credentials: { token: 'M.D., Ph.D.' } };
+    const body = JSON.stringify({ note: letter, token: 'a subway token', svc_options: { env: { OWN: 'own-key' } } });
+    const rawReply = 'Kind regards, oatmeal, M.D., Ph.D., a subway token';
+    const report = { ...REPORT, rawReply };
+    const call = async (): Promise<string> =>
+      (await send(server, '/call/Greet', { 'x-svc-api-key': KEY }, body)).body.replaceAll('own-key', '');
+    server.runtime.onCall = () => ({ ...success('hello'), report });
+    expect(JSON.parse(await call())).toMatchObject({ meta: { raw: rawReply }, trace: { reply: rawReply } });
+    const details = [{ path: 'token', message: rawReply }];
+    const fault = { code: 'validation_failure', message: rawReply, details, rawOutput: rawReply } as const;
+    server.runtime.onCall = () => ({ ...failed(fault), report });
+    expect(JSON.parse(await call())).toMatchObject({ message: rawReply, details, raw_output: rawReply });
+  });
+
   test('a failed call that asks for it has its trace in the error', async () => {
     const server = await start();
     server.runtime.include = new Set(['trace']);

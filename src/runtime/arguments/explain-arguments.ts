@@ -1,7 +1,7 @@
 import { isJsonObject, ownValue, isOptionsKey, OPTIONS_KEYS } from '../../base/json.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import type { DefinitionIndex, FunctionType } from '../../schema/program.ts';
-import { literalFields, possibleMembers } from '../../schema/possible-members.ts';
+import { flatMembers, literalFields, possibleMembers } from '../../schema/possible-members.ts';
 import { acceptsNull, typeText } from '../../schema/type-graph.ts';
 import type { FitsType, MediaKind, Type, UnionType } from '../../schema/type.ts';
 import { ViolationList, type Violation } from '../../schema/violation.ts';
@@ -24,6 +24,7 @@ const MEDIA_KEYS: readonly string[] = ['url', 'base64', 'media_type'];
 
 type Members = Readonly<Record<string, unknown>>;
 type MapType = Extract<Type, { readonly kind: 'map' }>;
+type LiteralType = Extract<Type, { readonly kind: 'literal' }>;
 
 interface Explanation {
   readonly index: DefinitionIndex;
@@ -131,14 +132,72 @@ class ExplainingWalk {
     if (alias !== undefined) this.#container(alias.type, value, path);
   }
 
-  /** Continues with the one member that the value can be meant for; otherwise lists the members to choose from. */
+  /** Continues with the one member that the value can be meant for; otherwise states the tags or members to choose from. */
   #union(union: UnionType, value: object, path: ValuePath): void {
     const possible = possibleMembers(union, value, this.#index);
     const tagged = possible.filter((member) => literalFields(member, this.#index).length > 0);
-    const [meant] = possible.length === 1 ? possible : tagged;
     if (possible.length > 1 && this.#fits(union, value)) return;
-    if (meant !== undefined && (possible.length === 1 || tagged.length === 1)) this.#container(meant, value, path);
+    const [meant] = possible.length === 1 ? possible : tagged;
+    if (meant !== undefined && tagged.length === 1) this.#container(meant, value, path);
+    else if (isJsonObject(value) && this.#tag(union, value, path)) return;
+    else if (meant !== undefined && possible.length === 1) this.#container(meant, value, path);
     else this.#mismatch(union, value, path);
+  }
+
+  /**
+   * Follows the tags of a union of classes: fields that are literals in several of them, such as the name of a tool. Returns true if
+   * the tags show the member that the value is meant for, or a wrong tag, or if the value fits.
+   */
+  #tag(union: UnionType, value: Members, path: ValuePath): boolean {
+    const objects = flatMembers(union, this.#index).filter(({ kind }) => kind !== 'list');
+    let left = objects.flatMap((member) => {
+      const tags = this.#tagsOf(member);
+      return tags.size === 0 ? [] : [{ member, tags }];
+    });
+    if (left.length === 0) return false;
+    if (this.#fits(union, value)) return true;
+    for (const name of left[0]?.tags.keys() ?? []) {
+      const choices = left.flatMap(({ tags }) => tags.get(name) ?? []);
+      if (left.some(({ tags }) => !tags.has(name))) continue;
+      const sent = ownValue(value, name);
+      const agreeing = left.filter(({ tags }) => tags.get(name)?.some((literal) => literal.value === sent));
+      if (agreeing.length === 0) {
+        // A member without this tag can be meant, unless the value has a tag that the member has no field for.
+        const others = objects.filter((member) => !left.some((one) => one.member === member));
+        if (others.some((member) => sent === undefined || this.#declares(member, name))) return false;
+        this.#wrongTag({ kind: 'union', members: choices }, sent, pathStep(path, name));
+        return true;
+      }
+      left = agreeing;
+    }
+    const [meant, ...others] = left;
+    if (meant === undefined || others.length > 0) return false;
+    this.#container(meant.member, value, path);
+    return true;
+  }
+
+  #wrongTag(choices: UnionType, sent: unknown, path: ValuePath): void {
+    const [only, ...others] = choices.members;
+    const type = only !== undefined && others.length === 0 ? only : choices;
+    if (sent === undefined) this.#add(path, `missing: expected ${this.#wanted(type)}`);
+    else this.#mismatch(type, sent, path);
+  }
+
+  /** The literals of each field of a class that allows nothing else. */
+  #tagsOf(type: Type): ReadonlyMap<string, readonly LiteralType[]> {
+    const fields = type.kind === 'class' ? (this.#index.classes.get(type.name)?.fields ?? []) : [];
+    return new Map(
+      fields.flatMap((field) => {
+        const members = field.type.kind === 'union' ? field.type.members : [field.type];
+        const literals = members.filter((member) => member.kind === 'literal');
+        return literals.length === members.length ? [[field.name, literals]] : [];
+      }),
+    );
+  }
+
+  #declares(type: Type, name: string): boolean {
+    if (type.kind !== 'class') return true;
+    return this.#index.classes.get(type.name)?.fields.some((field) => field.name === name) ?? false;
   }
 
   #media(type: Extract<Type, { readonly kind: 'media' }>, value: Members, path: ValuePath): void {

@@ -66,6 +66,7 @@ class ProgramRuntime implements FunctionRuntime {
   readonly #pools: ConnectionPools;
   readonly #validators: ArgumentValidators;
   readonly #functions = new Map<string, CallTypes>();
+  readonly #parameters = new Map<string, ReadonlySet<string>>();
   readonly #types: DynamicTypes;
   readonly #hash: string;
 
@@ -76,6 +77,9 @@ class ProgramRuntime implements FunctionRuntime {
     this.#types = new DynamicTypes(program, this.#validators, options.typeSource);
     loadProviders(program.clients);
     this.functionNames = [...definitions.functions.keys()];
+    for (const { name, parameters } of definitions.functions.values()) {
+      this.#parameters.set(name, new Set(parameters.map((parameter) => parameter.name)));
+    }
     this.#pools = new ConnectionPools(options.env, undefined, options.maxReplyBytes);
     const { clients, shorthands } = clientsOfFiles(program);
     const services = {
@@ -103,6 +107,10 @@ class ProgramRuntime implements FunctionRuntime {
 
   has(functionName: string): boolean {
     return this.#prepare.definitions.functions.has(functionName);
+  }
+
+  parameters(functionName: string): ReadonlySet<string> | undefined {
+    return this.#parameters.get(functionName);
   }
 
   load(functionName: string, body: unknown, origin?: CallOrigin): LoadedTypes | Promise<LoadedTypes> {

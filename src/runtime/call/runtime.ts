@@ -20,6 +20,8 @@ import type { OnLoss } from './losses.ts';
 export interface FunctionRuntime {
   readonly functionNames: readonly string[];
   has(functionName: string): boolean;
+  /** Returns the names of the parameters of a function; undefined if there is no such function. */
+  parameters(functionName: string): ReadonlySet<string> | undefined;
   /**
    * Loads what `prepare` and `prepareReply` need for a body: the argument validators of the function, and the types that the body
    * asks for. Pass its result to them. Rejects if the validators are not available now.

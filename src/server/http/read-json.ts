@@ -19,6 +19,8 @@ export interface JsonBody {
 /** The problem of a body that is not JSON according to its headers; the answer names the accepted type (RFC 9110, 15.5.16). */
 export function mediaTypeProblem(request: HttpRequest): Problem | undefined {
   const type = request.header('content-type');
+  // Without a body there is nothing to describe. Pages of other origins can send such a request too, but then it has an origin.
+  if (type === undefined && !request.hasBody && request.header('origin') === undefined) return undefined;
   if (type === undefined || type.length > LONGEST_TYPE || !JSON_TYPE.test(type)) {
     return unsupported(
       'Send the body as "content-type: application/json", in UTF-8.',
@@ -42,14 +44,21 @@ export function bodyProblem(bytes: Uint8Array): Problem | undefined {
   return excess === undefined ? undefined : problem('invalid_json', `The body ${excess}.`);
 }
 
+/** The body of a call without arguments. */
+export const NO_ARGUMENTS: JsonBody = { text: '{}', value: {} };
+
 /**
  * Parses the JSON object in a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows; of equal keys the last one
- * counts, as everywhere in JavaScript.
+ * counts, as everywhere in JavaScript. `empty`: the result for an empty body; absent: such a body is refused.
  */
-export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
+export function readJson(bytes: Uint8Array, empty?: JsonBody): Result<JsonBody, Problem> {
   const text = textOf(bytes);
-  if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
+  if (text.trim() === '') return empty === undefined ? emptyBody() : ok(empty);
   return parse(text);
+}
+
+function emptyBody(): Result<never, Problem> {
+  return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
 }
 
 function textOf(bytes: Uint8Array): string {

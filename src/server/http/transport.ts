@@ -77,6 +77,8 @@ export interface HttpRequest {
   readonly query: string;
   /** The `Host` header; empty without one. */
   readonly host: string;
+  /** False if the headers announce no body, or one of 0 bytes (RFC 9112, 6.3). */
+  readonly hasBody: boolean;
   /** By lower-case name; only the headers in `REQUEST_HEADERS` are kept. */
   header(name: RequestHeader): string | undefined;
   /**

@@ -37,13 +37,20 @@ const shared: Partial<Definitions> = {
     classType('Resume', [field('name', string), field('skills', list(classRef('Skill')))]),
     classType('Circle', [field('kind', literal('circle')), field('radius', float)]),
     classType('Square', [field('kind', literal('square')), field('side', float)]),
+    classType('Polygon', [field('kind', union(literal('pentagon'), literal('hexagon'))), field('sides', int)]),
+    classType('Note', [field('kind', string), field('text', string)]),
+    classType('FirstOrder', [field('type', literal('order')), field('version', literal(1))]),
+    classType('SecondOrder', [field('type', literal('order')), field('version', literal(2))]),
     classType('A', [field('next', optional(union(classRef('A'), classRef('B'))))]),
     classType('B', [field('next', optional(union(classRef('A'), classRef('B'))))]),
     classType('Odd', [field('constructor', optional(string)), field('toString', string)]),
     classType('Node', [field('next', optional(classRef('Node')))]),
   ],
   enums: [enumType('Color', ['RED', 'GREEN', '-HIDDEN']), enumType('Never', []), OPEN],
-  aliases: [alias('Json', union(string, int, nothing, list(aliasRef('Json')), map(string, aliasRef('Json'))))],
+  aliases: [
+    alias('Shape', union(classRef('Circle'), classRef('Square'))),
+    alias('Json', union(string, int, nothing, list(aliasRef('Json')), map(string, aliasRef('Json')))),
+  ],
 };
 
 /** The violations of one argument `x` of the type. */
@@ -198,8 +205,85 @@ test.each<[what: string, type: Type, value: unknown, ...violation: string[]]>([
     'no tag of a union of classes',
     union(classRef('Circle'), classRef('Square')),
     { kind: 'oval' },
-    'x',
-    'expected one of Circle or Square, got an object',
+    'x.kind',
+    'expected one of "circle" or "square", got "oval"',
+  ],
+  [
+    'a misspelled tag in a list, in a union with null',
+    list(optional(union(classRef('Circle'), classRef('Square')))),
+    [null, { kind: 'squares', side: 1 }],
+    'x[1].kind',
+    'expected one of "circle" or "square", got "squares". Did you mean "square"?',
+  ],
+  [
+    'a value without a tag',
+    union(classRef('Circle'), classRef('Square')),
+    { side: 1 },
+    'x.kind',
+    'missing: expected one of "circle" or "square"',
+  ],
+  [
+    'a tag of another type',
+    union(classRef('Circle'), classRef('Square')),
+    { kind: 1 },
+    'x.kind',
+    'expected one of "circle" or "square", got an int',
+  ],
+  [
+    'the wrong tag of an optional class',
+    optional(classRef('Circle')),
+    { kind: 'a' },
+    'x.kind',
+    'expected "circle", got "a"',
+  ],
+  [
+    'a tag that one member has several of',
+    union(classRef('Circle'), classRef('Polygon')),
+    { kind: 'pentagram', sides: 5 },
+    'x.kind',
+    'expected one of "circle", "pentagon" or "hexagon", got "pentagram". Did you mean "pentagon"?',
+  ],
+  [
+    'a wrong field of a member that one of several tags selects',
+    union(classRef('Circle'), classRef('Polygon')),
+    { kind: 'hexagon', sides: 'six' },
+    'x.sides',
+    'expected an int, got a string',
+  ],
+  [
+    'a second tag that belongs to another member',
+    union(classRef('FirstOrder'), classRef('SecondOrder')),
+    { type: 'order', version: 3 },
+    'x.version',
+    'expected one of 1 or 2, got an int',
+  ],
+  [
+    'a wrong tag beside a member without one',
+    union(classRef('Circle'), classRef('Skill')),
+    { kind: 'oval', radius: 1 },
+    'x.kind',
+    'expected "circle", got "oval"',
+  ],
+  [
+    'a value without a tag, of the member without one',
+    union(classRef('Circle'), classRef('Skill')),
+    { years: 1 },
+    'x.name',
+    'missing: expected a string',
+  ],
+  [
+    'a tag that the other member declares as a string',
+    union(classRef('Circle'), classRef('Note')),
+    { kind: 'oval' },
+    'x.text',
+    'missing: expected a string',
+  ],
+  [
+    'tags of members inside aliases and unions',
+    union(string, aliasRef('Shape')),
+    { kind: 'oval' },
+    'x.kind',
+    'expected one of "circle" or "square", got "oval"',
   ],
   [
     'a wrong value deep inside',
@@ -226,6 +310,12 @@ test('an optional parameter can be absent or null, a required one cannot be abse
   expect(violationsIn(parameters, { c: 'x' })).toEqual([]);
   expect(violationsIn(parameters, { a: null, b: null, c: 'x' })).toEqual([]);
   expect(violationsIn(parameters, {})).toEqual([{ path: 'c', message: 'missing: expected a string' }]);
+});
+
+test('a value that fits a member without a tag is no fault, whatever its other keys are', () => {
+  const shapes = list(union(classRef('Circle'), classRef('Skill')));
+  const value = [{ name: 'n', kind: 'oval' }, { name: 1 }];
+  expect(violationsOf(shapes, value)).toEqual([{ path: 'x[1].name', message: 'expected a string, got an int' }]);
 });
 
 test('every violation is listed', () => {

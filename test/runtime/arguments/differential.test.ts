@@ -40,7 +40,7 @@ const types: fc.Arbitrary<Type> = fc.letrec<{ type: Type }>((tie) => ({
   type: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     fc.constantFrom(string, int, float, bool, nothing, media('image'), media('pdf')),
-    fc.constantFrom('X', 'Y', 0, 1, true).map((value) => literal(value)),
+    fc.constantFrom(...['X', 'Y', 0, 1, true].map((value) => literal(value)), union(literal('X'), literal('Y'))),
     fc.constantFrom(...NAMES).map((name) => classRef(name)),
     fc.constantFrom(enumRef('E'), aliasRef('Json')),
     tie('type').map((element) => list(element)),

@@ -18,6 +18,8 @@ function keptFor(body: string): AnswerStore['claim'] {
 }
 
 /** Calls that succeed, and bodies that svc refuses. */
+const EMPTY = { error: 'invalid_json', message: 'The body is empty: send a JSON object.' };
+
 export const REQUEST_ROWS: readonly Row[] = [
   { title: 'a call answers the value', ...GREET, status: 200, answer: 'hello' },
   {
@@ -155,7 +157,53 @@ export const REQUEST_ROWS: readonly Row[] = [
     status: 400,
     answer: { error: 'invalid_json' },
   },
-  { title: 'an empty body is refused', ...GREET, body: '', status: 400, answer: { error: 'invalid_json' } },
+  { title: 'an empty body is refused', ...GREET, body: '', status: 400, answer: EMPTY },
+  { title: 'a body of spaces is refused', ...GREET, body: ' \n', status: 400, answer: EMPTY },
+  {
+    title: 'no body and no type is refused as an empty body',
+    method: 'POST',
+    path: '/call/Greet',
+    status: 400,
+    answer: EMPTY,
+  },
+  {
+    title: 'no body is an empty object for a function without parameters',
+    method: 'POST',
+    path: '/call/Sum',
+    status: 200,
+    answer: 'hello',
+  },
+  {
+    title: 'an empty body is an empty object for a function without parameters',
+    ...GREET,
+    path: '/call/Sum',
+    body: '',
+    status: 200,
+  },
+  {
+    title: 'a reply to parse is not empty',
+    method: 'POST',
+    path: '/parse/Sum',
+    config: { features: ['beta'] },
+    status: 400,
+    answer: EMPTY,
+  },
+  {
+    title: 'a page of another origin cannot call a function without parameters',
+    method: 'POST',
+    path: '/call/Sum',
+    headers: { origin: 'https://elsewhere.example' },
+    status: 415,
+    answer: { error: 'unsupported_media_type' },
+  },
+  {
+    title: 'a form cannot call a function without parameters',
+    method: 'POST',
+    path: '/call/Sum',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    status: 415,
+    answer: { error: 'unsupported_media_type' },
+  },
   {
     title: 'invalid UTF-8 is refused',
     ...GREET,

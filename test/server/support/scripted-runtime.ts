@@ -142,6 +142,11 @@ export class ScriptedRuntime implements FunctionRuntime {
     return this.functionNames.includes(functionName);
   }
 
+  parameters(functionName: string): ReadonlySet<string> | undefined {
+    if (!this.has(functionName)) return undefined;
+    return new Set(functionName === 'Sum' ? [] : ['note', 'token']);
+  }
+
   load(_: string, __: unknown, origin?: CallOrigin): Promise<undefined> | undefined {
     this.networks.push(origin?.network);
     return this.onLoad()?.then(() => undefined);

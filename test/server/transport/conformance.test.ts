@@ -63,7 +63,7 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect((await connection.answer(1)).body).toBe('ok');
   });
 
-  it.each(['GET', 'HEAD', 'OPTIONS'])(
+  it.each(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'])(
     'ends the connection after a %s without a length if headers can be hidden',
     async (method) => {
       const connection = connectTo(await listen(sendOk));

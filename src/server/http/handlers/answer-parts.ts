@@ -183,11 +183,13 @@ export function warningMembers(reply: ParsedReply): string {
 /** Removes the credentials of the server, and those that a request brought in its body, from what svc answers. */
 export class RequestMask {
   readonly #context: RequestContext;
+  readonly #functionName: string;
   readonly #body: JsonBody | undefined;
   #secrets: RequestSecrets | undefined;
 
-  constructor(context: RequestContext, body: JsonBody | undefined) {
+  constructor(context: RequestContext, functionName: string, body: JsonBody | undefined) {
     this.#context = context;
+    this.#functionName = functionName;
     this.#body = body;
   }
 
@@ -224,7 +226,7 @@ export class RequestMask {
 
   /** Masks what the request itself brought as a secret. The redactor of the server masks the rest. */
   problem(of: Problem): Problem {
-    this.#secrets = requestSecrets(this.#body?.value, this.#body?.text, of.status === 400);
+    this.#secrets = this.#find(of.status === 400);
     const { values } = this.#secrets;
     if (values.length === 0) return of;
     const clean = new Redactor(values).redactValues(JSON.stringify({ message: of.message, fields: of.fields }));
@@ -232,8 +234,13 @@ export class RequestMask {
   }
 
   get #own(): RequestSecrets {
-    this.#secrets ??= requestSecrets(this.#body?.value, this.#body?.text, false);
+    this.#secrets ??= this.#find(false);
     return this.#secrets;
+  }
+
+  #find(refused: boolean): RequestSecrets {
+    const parameters = this.#context.services.runtime.parameters(this.#functionName);
+    return requestSecrets({ value: this.#body?.value, text: this.#body?.text, parameters, refused });
   }
 
   #traceMember(report: CallReport): string {
@@ -311,6 +318,7 @@ export function logRequest(context: RequestContext, ended: EndedRequest): void {
         : { code: problem.code, message: problem.message, details: problem.fields['details'] },
     requestText: body?.text,
     requestBody: body?.value,
+    parameters: services.runtime.parameters(functionName),
     secrets,
     responseText: end.responseText,
     prompt: report?.prompt,

@@ -15,7 +15,7 @@ import type { Failure } from '../../../schema/failure.ts';
 import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import { INTERNAL_PROBLEM, problemOf, type Problem, problem } from '../problem.ts';
-import { bodyProblem, mediaTypeProblem, readJson, type JsonBody } from '../read-json.ts';
+import { bodyProblem, mediaTypeProblem, NO_ARGUMENTS, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 import {
@@ -258,9 +258,14 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     this.finish({ status: of.status, problem: of, report });
   }
 
+  /** The body can be empty, because the function has no parameters. */
+  get takesNoArguments(): boolean {
+    return this.context.services.runtime.parameters(this.functionName)?.size === 0;
+  }
+
   /** Few requests need it, and none before its body is read. */
   protected get mask(): RequestMask {
-    this.#mask ??= new RequestMask(this.context, this.state.body);
+    this.#mask ??= new RequestMask(this.context, this.functionName, this.state.body);
     return this.#mask;
   }
 
@@ -394,11 +399,12 @@ function checkBody({ context, functionName, state, waits }: FunctionRequest): St
   }
 }
 
-function parseBody({ state }: FunctionRequest): StepOutcome {
+function parseBody(request: FunctionRequest): StepOutcome {
+  const { state } = request;
   const { arrived } = state;
   invariant(arrived?.kind === 'body', 'the body is checked');
   state.arrived = undefined;
-  const body = readJson(arrived.bytes);
+  const body = readJson(arrived.bytes, request.takesNoArguments ? NO_ARGUMENTS : undefined);
   if (!body.ok) return body.failure;
   state.body = body.value;
   return undefined;

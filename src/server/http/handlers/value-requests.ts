@@ -84,6 +84,11 @@ export class ParseRequest extends FunctionRequest {
   #reply: PreparedReply | undefined;
   #losses = NO_LOSSES;
 
+  /** The body has the reply to parse. */
+  override get takesNoArguments(): boolean {
+    return false;
+  }
+
   override prepare(body: JsonBody, types: LoadedTypes): Result<PreparedReply, Failure> {
     const prepared = this.context.services.runtime.prepareReply(this.functionName, body.value, types);
     if (prepared.ok) this.#reply = prepared.value;

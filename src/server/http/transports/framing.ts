@@ -174,10 +174,7 @@ export class Framing {
   }
 
   #bodyFault(method: string): string | undefined {
-    if (WITHOUT_BODY.has(method)) return this.hasBody ? `a body, and svc accepts no body for ${method}` : undefined;
-    // A header without a name hides all later headers from uWebSockets.js, and with them the length of the body that follows.
-    const lacksLength = this.#lengths === 0 && this.#encodings === 0 && method !== 'OPTIONS';
-    return lacksLength ? 'neither a Content-Length nor a Transfer-Encoding header' : undefined;
+    return WITHOUT_BODY.has(method) && this.hasBody ? `a body, and svc accepts no body for ${method}` : undefined;
   }
 }
 

@@ -335,6 +335,10 @@ export class NodeExchange implements HttpRequest, HttpResponse, Swept, UnreadAns
     return this.framing.host;
   }
 
+  get hasBody(): boolean {
+    return this.framing.hasBody;
+  }
+
   header(name: RequestHeader): string | undefined {
     return this.framing.header(name);
   }

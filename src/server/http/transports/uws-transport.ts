@@ -250,6 +250,10 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
     return this.framing.host;
   }
 
+  get hasBody(): boolean {
+    return this.framing.hasBody;
+  }
+
   header(name: RequestHeader): string | undefined {
     return this.framing.header(name);
   }

@@ -113,7 +113,7 @@ function adviceFor({ caller, request, services }: RequestContext): PathAdvice | 
   const words = withoutBase(request.path, config.basePath).split('/');
   const name = words.map((word) => nameOf(word)).find((word) => word !== '' && runtime.has(word));
   if (name !== undefined && visibleNames(caller, runtime.functionNames).includes(name)) {
-    const paths = ['call', 'stream'].map((route) => `${config.basePath}/${route}/${name}`);
+    const paths = ['call', 'stream'].map((kind) => `${config.basePath}/${kind}/${name}`);
     return { sentence: `To call the function, send POST ${paths[0]}, or POST ${paths[1]} for a stream.`, paths };
   }
   if (!LISTS.has(words.findLast((word) => word !== '')?.toLowerCase() ?? '')) return undefined;

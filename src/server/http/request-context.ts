@@ -198,7 +198,7 @@ export class RequestContext implements CallOrigin {
 }
 
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, x-svc-cache, age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, x-svc-made-up, x-svc-cache, age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
 
 const REFUSALS: Readonly<Record<AuthRefusal, string>> = {
   missing: 'The API key is missing or wrong: send it in the header "x-svc-api-key".',

@@ -41,8 +41,9 @@ test.each([
   expect(problemsOf(functionWith(right))).toBe('');
 });
 
+const promptOf = (filter: string): string => `{{ ctx.output_format }}{{ a.field|${filter} }}`;
+
 test.each(['uppercase', 'to_upper', 'upcase'])('the filter %s: the advice is "upper", which renders', (name) => {
-  const promptOf = (filter: string): string => `{{ ctx.output_format }}{{ a.field|${filter} }}`;
   const right = advisedText(problemsOf(functionWith('string', promptOf(name))));
   expect(right).toBe('upper');
   const text = functionWith('string', promptOf(right));
@@ -55,7 +56,6 @@ test.each(['uppercase', 'to_upper', 'upcase'])('the filter %s: the advice is "up
 test.each(['lowercase', 'len', 'size', 'json', 'strip', 'str', 'stringify'])(
   'the filter %s: the advice is a filter',
   (name) => {
-    const promptOf = (filter: string): string => `{{ ctx.output_format }}{{ a.field|${filter} }}`;
     const right = advisedText(problemsOf(functionWith('string', promptOf(name))));
     expect(problemsOf(functionWith('string', promptOf(right)))).toBe('');
   },

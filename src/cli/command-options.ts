@@ -52,7 +52,7 @@ export const DOCUMENT_SERVER = new Option(
   '--server <url>',
   'A URL that clients reach the server at, for "servers" of the document (repeatable)',
 )
-  .argParser((text, before: readonly string[] = []) => [...before, documentServer(text)])
+  .argParser((text, before: readonly string[] | undefined) => appended(documentServer(text), before))
   .helpGroup('Output:');
 
 /** Returns the URL without a slash at its end: generators append paths to it. */

@@ -447,7 +447,37 @@ function rewrite(problem: string, command: Command): readonly string[] {
   return [`${problem.replaceAll("'", '"').replaceAll(/\s*\n\s*/gu, ' ')}.`];
 }
 
+/** What other tools call the commands of svc. */
+const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
+  ['build', 'check'],
+  ['compile', 'check'],
+  ['format', 'fmt'],
+  ['generate', 'openapi'],
+  ['lint', 'check'],
+  ['new', 'init'],
+  ['run', 'serve'],
+  ['server', 'serve'],
+  ['start', 'serve'],
+  ['up', 'serve'],
+  ['validate', 'check'],
+]);
+
+/** What other test runners call the option that selects tests. */
+const OTHER_FILTERS: ReadonlySet<string> = new Set([
+  '--filter',
+  '--grep',
+  '--match',
+  '--only',
+  '--pattern',
+  '-f',
+  '-g',
+  '-k',
+  '-t',
+]);
+
 function hintForFlag(command: Command, flag: string): string {
+  if (OTHER_FILTERS.has(flag) && hasFlag(command, '--include'))
+    return question(flag.startsWith('--') ? '--include' : '-i');
   const variable = variableOnly(flag);
   if (variable !== undefined) return `Set ${variable}: every user of a machine can read its command lines.`;
   const owners = command.commands.filter((each) => hasFlag(each, flag));
@@ -485,6 +515,8 @@ function hintForCommand(command: Command, name: string): string {
     name,
     command.commands.map((each) => each.name()),
   );
+  const other = OTHER_COMMANDS.get(name);
+  if (other !== undefined) return question(other);
   return near === '' && existsSync(name) ? `To serve this path, run ${JSON.stringify(`svc dev ${name}`)}.` : near;
 }
 

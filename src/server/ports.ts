@@ -16,19 +16,38 @@ interface PortClaims {
   readonly release: () => void;
 }
 
-/** Claims all ports or none. The failure is a line for the user. */
+/** The flags of the ports that a server claims, in their order. */
+const PORT_FLAGS = ['--port', '--metrics-port'] as const;
+
+/** Claims all ports or none: that of the server, and that of its metrics if it has one. The failure is a line for the user. */
 export async function claimPorts(host: string, ports: readonly number[]): Promise<Result<PortClaims, string>> {
   const claims: PortClaim[] = [];
   const release = () => claims.forEach((claim) => claim.release());
-  for (const port of ports) {
+  for (const [at, port] of ports.entries()) {
     const claim = await claimPort(host, port);
     if (!claim.ok) {
+      const advice = isTaken(claim.failure) ? await freePortAdvice(host, ports, PORT_FLAGS[at]) : '';
       release();
-      return err(`Failed to bind to port ${port}: ${claim.failure}.`);
+      return err(`Failed to bind to port ${port}: ${claim.failure}${advice}.`);
     }
     claims.push(claim.value);
   }
   return ok({ ports: claims.map((claim) => claim.port), release });
+}
+
+/** The most ports to try for the advice: they are usually taken by a few servers of the same user. */
+const ADVISED_PORTS = 20;
+
+/** Names the next free port, which another program can take before svc starts again. */
+async function freePortAdvice(host: string, ports: readonly number[], flag = '--port'): Promise<string> {
+  const first = Math.max(...ports) + 1;
+  for (let port = first; port < Math.min(first + ADVISED_PORTS, 65_536); port += 1) {
+    const claim = await claimPort(host, port);
+    if (!claim.ok) continue;
+    claim.value.release();
+    return `, such as "${flag} ${port}", which is free`;
+  }
+  return `: "${flag} 0" selects one`;
 }
 
 /** A port that no other svc can claim until `release`. */
@@ -72,8 +91,7 @@ export async function claimPort(
   if (port !== 0) return claimGivenPort(host, port, hold);
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const claim = await claimGivenPort(host, select(), hold);
-    const isTaken = !claim.ok && (claim.failure === CLAIMED || claim.failure === USED);
-    if (!isTaken) return claim;
+    if (claim.ok || !isTaken(claim.failure)) return claim;
   }
   return err(NONE_FREE);
 }
@@ -157,6 +175,10 @@ function ignore(): void {}
 
 const CLAIMED = 'another svc process uses it; stop that process, or choose another port';
 const USED = 'another program uses it; stop that program, or choose another port';
+
+function isTaken(failure: string): boolean {
+  return failure === CLAIMED || failure === USED;
+}
 
 function listen(server: Server, options: ListenOptions): Promise<NodeJS.ErrnoException | undefined> {
   return new Promise((resolve) => {

@@ -43,13 +43,14 @@ test('the YAML document equals the JSON document', async () => {
   expect(parse(yaml)).toEqual(JSON.parse(json));
 });
 
+async function serversOf(...flags: readonly string[]): Promise<unknown> {
+  const { code, out, error } = await svc('openapi', ...flags);
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  return JSON.parse(out).servers;
+}
+
 test('--server states the addresses of the server, each with the base path unless it has a path of its own', async () => {
   copySamples();
-  const serversOf = async (...flags: readonly string[]): Promise<unknown> => {
-    const { code, out, error } = await svc('openapi', ...flags);
-    expect({ code, error }).toEqual({ code: 0, error: '' });
-    return JSON.parse(out).servers;
-  };
   expect(await serversOf()).toEqual([{ url: '/' }]);
   expect(await serversOf('--server', 'http://localhost:2024')).toEqual([{ url: 'http://localhost:2024' }]);
   expect(await serversOf('--server', 'https://a.example/llm/', '--server', 'HTTP://[::1]:80/')).toEqual([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
-import { inEmptyDirectory, svc } from './command-line.ts';
+import { copySamples, inEmptyDirectory, svc } from './command-line.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
@@ -11,6 +11,16 @@ inEmptyDirectory();
 const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['srve', 'svc: unknown command "srve". Did you mean "serve"? See "svc --help".'],
   ['deploy', 'svc: unknown command "deploy". See "svc --help".'],
+  ['start', 'svc: unknown command "start". Did you mean "serve"? See "svc --help".'],
+  ['run', 'svc: unknown command "run". Did you mean "serve"?'],
+  ['lint', 'svc: unknown command "lint". Did you mean "check"?'],
+  ['generate', 'svc: unknown command "generate". Did you mean "openapi"?'],
+  ['test --filter Foo', 'unknown option "--filter". Did you mean "--include"? See "svc test --help".'],
+  ['test -k Foo', 'unknown option "-k". Did you mean "-i"?'],
+  ['serve -k Foo', 'unknown option "-k"'],
+  ['test Foo', '"Foo" does not exist. To select tests by name, run "svc test -i Foo"'],
+  ['test Foo::Bar', '"Foo::Bar" does not exist. To select tests by name, run "svc test -i Foo::Bar"'],
+  ['test a/b', 'svc: "a/b" does not exist\n'],
   ['version', 'svc: unknown command "version". Did you mean "--version"?'],
   ['/', 'svc: unknown command "/". To serve this path, run "svc dev /".'],
   ['help srve', 'svc: unknown command "srve". Did you mean "serve"?'],
@@ -41,6 +51,14 @@ const MISTAKES: ReadonlyArray<readonly [string, string]> = [
   ['dev --types main.svc', '--types is "main.svc", but must be the path of a .ts file, such as svc.d.ts'],
   ['serve --preview', 'unknown option "--preview"'],
 ];
+
+test('the selection that "svc test Foo" advises runs the test', async () => {
+  copySamples();
+  const { error } = await svc('test', 'ExtractResume');
+  const [, advised = ''] = /run "svc (.*)"/u.exec(error) ?? [];
+  const { code, out } = await svc(...advised.split(' '));
+  expect({ code, passed: out.includes('ExtractResume') }).toEqual({ code: 0, passed: true });
+});
 
 test.each(MISTAKES)('"svc %s" ends with 2 and one line that states what is allowed', async (line, expected) => {
   const { code, out, error } = await svc(...line.split(' '));

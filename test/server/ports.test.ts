@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { claimPort, isHeldByThisUser, lockFile } from '../../src/server/ports.ts';
+import { claimPort, claimPorts, isHeldByThisUser, lockFile } from '../../src/server/ports.ts';
 
 it.each(['linux', 'darwin'] as const)(
   'on %s it chooses a port for 0, and holds it against a second svc',
@@ -37,6 +37,22 @@ it('reports that another program uses the port', async () => {
   const claim = await claimPort('127.0.0.1', port);
   expect(claim).toEqual({ ok: false, failure: 'another program uses it; stop that program, or choose another port' });
   server.close();
+});
+
+it('names the flag, and a port that is free at that time', async () => {
+  const first = await claimPorts('127.0.0.1', [0, 0]);
+  if (!first.ok) throw new Error(first.failure);
+  const [port = 0, metricsPort = 0] = first.value.ports;
+  const second = await claimPorts('127.0.0.1', [port]);
+  const advice =
+    /^Failed to bind to port \d+: another svc process uses it; .* such as "--port (\d+)", which is free\.$/u;
+  const free = Number(advice.exec(second.ok ? '' : second.failure)?.[1]);
+  const third = await claimPorts('127.0.0.1', [free]);
+  expect(third.ok).toBe(true);
+  const metrics = await claimPorts('127.0.0.1', [free + 1, metricsPort]);
+  expect(metrics.ok ? '' : metrics.failure).toMatch(/ such as "--metrics-port \d+", which is free\.$/u);
+  first.value.release();
+  if (third.ok) third.value.release();
 });
 
 it('reports for port 0 that every selected port was in use', async () => {

@@ -257,7 +257,7 @@ export function locateTests(
   explicit: boolean,
 ): Result<TestPlaces, string> {
   const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) return err(missingPath(missing));
+  if (missing !== undefined) return err(missingPath(missing) + nameHint(missing));
   if (paths.length === 0) return ok({ paths: [], ...(from !== undefined && { from }) });
   for (const root of [from, usualDirectory(paths[0] ?? '')]) {
     if (root === undefined || !isDirectory(root) || !paths.every((path) => contains(root, path))) continue;
@@ -269,6 +269,11 @@ export function locateTests(
   }
   if (only !== undefined && others.length === 0) return ok({ from: only, paths: [] });
   return err('the paths are not inside one directory of definitions: pass that directory to --from');
+}
+
+/** An argument can be the name of a function or test, as for other test runners. */
+function nameHint(argument: string): string {
+  return /^[\w*:]+$/u.test(argument) ? `. To select tests by name, run "svc test -i ${argument}"` : '';
 }
 
 /** The nearest directory with the name of a definition directory that contains the path, or is the path. */

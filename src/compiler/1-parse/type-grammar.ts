@@ -108,6 +108,7 @@ abstract class TypeGrammar extends ValueGrammar {
       const word = this.take(t.MapWord);
       this.CONSUME(t.Less);
       const key = this.SUBRULE1(this.innerType);
+      if (this.ACTION(() => this.nextIs(t.Greater)) === true) return this.#mapWithoutValue(key, word);
       this.CONSUME(t.Comma);
       const value = this.SUBRULE2(this.innerType);
       this.CONSUME(t.Greater);
@@ -140,12 +141,25 @@ abstract class TypeGrammar extends ValueGrammar {
     return members.length === 1 && only !== undefined ? only : this.node({ kind: 'tuple', members }, open);
   });
 
-  /** `[T]`, a list in other languages. */
+  /** `[T]` and `[]T`, lists in other languages. */
   protected readonly bracketedType = this.RULE('bracketedType', (): TypeNode => {
     const open = this.take(t.LeftBracket);
-    const element = this.SUBRULE(this.innerType);
-    this.CONSUME(t.RightBracket);
-    this.ACTION(() => this.report('parse/list-type', this.spanFrom(open), {}));
+    const element = this.OR([
+      {
+        ALT: () => {
+          this.CONSUME1(t.RightBracket);
+          return this.SUBRULE1(this.innerType);
+        },
+      },
+      {
+        ALT: () => {
+          const inner = this.SUBRULE2(this.innerType);
+          this.CONSUME2(t.RightBracket);
+          return inner;
+        },
+      },
+    ]);
+    this.ACTION(() => this.report('parse/list-type', this.spanFrom(open), { equivalent: `${itemText(element)}[]` }));
     return this.node({ kind: 'list', element }, open);
   });
 
@@ -232,6 +246,15 @@ abstract class TypeGrammar extends ValueGrammar {
     return [];
   }
 
+  /** The one type is that of the values, unless it is the usual type of keys. */
+  #mapWithoutValue(only: TypeNode, word: t.DefinitionToken): TypeNode {
+    const value = only.kind === 'name' ? only.name : 'string';
+    const advice = `A map has a type for its keys and one for its values: write \`map<string, ${value}>\`.`;
+    this.reportUnexpected(this.peek(), '","', advice);
+    this.skipToken();
+    return this.node({ kind: 'broken' }, word);
+  }
+
   #sizedList(name: t.DefinitionToken): TypeNode {
     this.reportUnexpected(this.peek(2), '"]"', `A list has no fixed size: write \`${name.image}[]\`.`);
     this.skipToken();
@@ -257,6 +280,13 @@ abstract class TypeGrammar extends ValueGrammar {
     if (this.nextOnSameLine()) this.skipToken();
     this.report(open.image === "'" ? 'parse/single-quotes' : 'parse/curly-quotes', this.spanFrom(open), {});
   }
+}
+
+/** The type of an item as it is written before `[]`; `T` if it is long. */
+function itemText(type: TypeNode): string {
+  if (type.kind === 'name') return type.name;
+  if (type.kind === 'list') return `${itemText(type.element)}[]`;
+  return type.kind === 'optional' ? `(${itemText(type.type)}?)` : 'T';
 }
 
 /** A quote that does not delimit strings here. */

@@ -175,7 +175,10 @@ const ENTRIES = {
     'A union does not begin with "|".',
     'Remove it. "|" separates the members, and a line can end with it.',
   ),
-  'parse/list-type': error('A list type is written with its brackets after the item type.', 'Write `T[]`.'),
+  'parse/list-type': error<{ readonly equivalent: string }>(
+    () => 'A list type is written with its brackets after the item type.',
+    (p) => `Write \`${p.equivalent}\`.`,
+  ),
   'parse/inline-object': error(
     'An object type needs a class with a name.',
     'Declare `class Name { … }` and use `Name` here.',

@@ -102,7 +102,7 @@ class ProgramRuntime implements FunctionRuntime {
     const turn = roundRobinTurns(options.roundRobinTurn);
     const renderer = createPromptRenderer(program, (functionName) => this.#validators.of(functionName).createFits());
     this.#renderer = renderer;
-    this.#run = { options, directory, turn, implausible: new Set() };
+    this.#run = { options, directory, turn, implausible: new Set(), madeUp: new Set() };
   }
 
   has(functionName: string): boolean {

@@ -305,7 +305,8 @@ function valueOf({ result, report }: CallOutcome, { onMeta, onWarnings }: CallSe
       message: `${detail} is beyond ±${Number.MAX_SAFE_INTEGER}, the bounds within which JavaScript keeps integers exact`,
     }));
   if (details.length === 0) {
-    if (isLossy(losses)) onWarnings?.(warningsOf(result.value).list, losses);
+    const { list } = warningsOf(result.value);
+    if (isLossy(losses) || list.length > 0) onWarnings?.(list, losses);
     return value;
   }
   throw new CallError(

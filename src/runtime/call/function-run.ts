@@ -17,7 +17,7 @@ import type { CoolingClients } from '../model/strategies/strategy-members.ts';
 import { runPlan, type RoundRobinTurns } from '../model/strategies/run-plan.ts';
 import { type ModelReply, addTokens, MOST_TOKENS } from '../model/wire/reply-format.ts';
 import { reaskMessages } from '../prompt/build-messages.ts';
-import { NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
+import { JsonReply, MADE_UP, NO_LOSSES, type ParsedReply } from '../reply/reply-parser.ts';
 import type { CallTypes } from './call-types.ts';
 import type { ClientDirectory } from './client-directory.ts';
 import { refuseLosses } from './parse-reply.ts';
@@ -32,6 +32,8 @@ export interface RunServices {
   readonly turn: RoundRobinTurns;
   /** The clients whose provider stated a usage that cannot be true; those of requests share an empty name. */
   readonly implausible: Set<string>;
+  /** The functions for which an offline client made up a value. */
+  readonly madeUp: Set<string>;
 }
 
 interface RunParts {
@@ -214,7 +216,8 @@ export class FunctionRun {
       const unanswered = unansweredFailure(client, reply.value);
       if (unanswered !== undefined) return err(unanswered);
       const parsed = await this.#parse(client, reply.value, { deadlineAt, wrapped });
-      return parsed.ok ? parsed : err(withInvalidReply(parsed.failure, reply.value, prompt));
+      if (!parsed.ok) return err(withInvalidReply(parsed.failure, reply.value, prompt));
+      return reply.value.madeUp === true ? ok(this.#madeUp(client, parsed.value)) : parsed;
     } finally {
       this.#answered?.release();
     }
@@ -291,6 +294,23 @@ export class FunctionRun {
       { ...fields, mostDollars: HIGHEST_COST },
       'a provider states more tokens than any context window holds, or its prices give a cost that no reply has: svc counts the most that can be',
     );
+  }
+
+  /** Marks the value, and warns once for each function. */
+  #madeUp({ name }: ModelClient, { explanation, flags, json, losses }: ParsedReply): ParsedReply {
+    const { call, context, services } = this.#parts;
+    const { functionName } = call;
+    if (!services.madeUp.has(functionName)) {
+      services.madeUp.add(functionName);
+      const fields = {
+        requestId: context.requestId,
+        function: functionName,
+        ...(!call.decidesUpstream && { client: name }),
+      };
+      services.options.logger.warn(fields, 'an offline client made up a value: none of its replies is for the call');
+    }
+    const detail = `The offline client "${name}" made up the value: none of its replies is for this call.`;
+    return new JsonReply(json, [{ flag: MADE_UP, path: '', detail }, ...flags], losses, explanation);
   }
 
   #observe(client: ModelClient, messages: readonly Message[], isReask: boolean): AttemptObserver | undefined {

@@ -24,7 +24,12 @@ const OPTIONS = {
       },
       expected: 'a list of canned answers: objects with "reply", and "function" or "contains" or both',
     },
-    text: 'canned answers: the client returns the `reply` of the first one whose `function` is called and whose `contains` occurs in the arguments as JSON; if none matches, it answers as if there were none',
+    text: 'canned answers: the client returns the `reply` of the first one whose `function` is called and whose `contains` occurs in the arguments as JSON; if none matches, it returns `reply`, or makes up a value and reports that',
+  },
+  make_up: {
+    shape: { kind: 'boolean' },
+    default: true,
+    text: '`false`: a call without a canned answer fails, instead of returning a value made from the arguments',
   },
   latency_ms: { shape: MILLISECONDS, default: 0, text: 'the time before the reply begins' },
   chunk_size: { shape: COUNT, default: 16, text: 'the number of characters in each delta of a stream' },

@@ -6,7 +6,7 @@ import { StreamRequest } from './handlers/stream-request.ts';
 import { CallRequest, ParseRequest, RenderRequest } from './handlers/value-requests.ts';
 import type { HttpServices } from './http-services.ts';
 import { problemBody, INTERNAL_PROBLEM, problemOf } from './problem.ts';
-import { allowedOrigin, RequestContext, requestIdOf, unauthorized } from './request-context.ts';
+import { allowedOrigin, RequestContext, requestIdOf, unauthorized, type PathAdvice } from './request-context.ts';
 import { JSON_TYPE, chooseEncoding, type ContentEncoding, type HeaderList } from './response-head.ts';
 import type { Reject, RequestHandler } from './transport.ts';
 import { visibleNames } from './visible-program.ts';
@@ -92,8 +92,37 @@ function servePage(context: RequestContext, routes: Routes, path: string): void 
 function pathNotFound(context: RequestContext, routes: Routes): void {
   const pages = [...PAGES.keys(), '/docs', ...(context.services.playground === undefined ? [] : ['/playground'])];
   if (context.ifAuthorized(() => context.notFound(pages))) {
-    context.notFound([...pages, ...functionPaths(context, routes)]);
+    context.notFound([...pages, ...functionPaths(context, routes)], adviceFor(context));
   }
+}
+
+/** Words in the paths of other servers for the list of functions. */
+const LISTS: ReadonlySet<string> = new Set([
+  'api',
+  'call',
+  'function',
+  'functions',
+  'openapi.yaml',
+  'stream',
+  'swagger',
+]);
+
+/** What a caller looked for who names a function without a route, or the list of functions. */
+function adviceFor({ caller, request, services }: RequestContext): PathAdvice | undefined {
+  const { config, runtime } = services;
+  const words = withoutBase(request.path, config.basePath).split('/');
+  const name = words.map((word) => nameOf(word)).find((word) => word !== '' && runtime.has(word));
+  if (name !== undefined && visibleNames(caller, runtime.functionNames).includes(name)) {
+    const paths = ['call', 'stream'].map((kind) => `${config.basePath}/${kind}/${name}`);
+    return { sentence: `To call the function, send POST ${paths[0]}, or POST ${paths[1]} for a stream.`, paths };
+  }
+  if (!LISTS.has(words.findLast((word) => word !== '')?.toLowerCase() ?? '')) return undefined;
+  const paths = ['/openapi.json', '/docs'].map((page) => config.basePath + page);
+  const call = `${config.basePath}/call/{function}`;
+  return {
+    sentence: `GET ${paths[0]} lists the functions, ${paths[1]} shows them, and POST ${call} calls one.`,
+    paths,
+  };
 }
 
 function functionPaths({ caller, services }: RequestContext, routes: Routes): readonly string[] {

@@ -13,6 +13,12 @@ import type { HttpRequest, HttpResponse } from './transport.ts';
 
 const NO_HEADERS: HeaderList = [];
 
+/** What to ask for instead of a path that does not exist. */
+export interface PathAdvice {
+  readonly sentence: string;
+  readonly paths: readonly string[];
+}
+
 type AnswerBody = Uint8Array | string | undefined;
 
 /** A request in a handler, with the ways to answer it. */
@@ -132,10 +138,11 @@ export class RequestContext implements CallOrigin {
     this.send(of.status, [JSON_TYPE, ...of.headers, ...more], body);
   }
 
-  notFound(known: Iterable<string>): void {
+  notFound(known: Iterable<string>, advice?: PathAdvice): void {
     const { path } = this.request;
-    const suggestions = this.wantsBody ? nearestNames(path, known) : [];
-    this.problem(problem('not_found', `There is nothing at "${path}".`, { suggestions }));
+    const suggestions = advice?.paths ?? (this.wantsBody ? nearestNames(path, known) : []);
+    const message = `There is nothing at "${path}". ${advice?.sentence ?? ''}`.trimEnd();
+    this.problem(problem('not_found', message, { suggestions }));
   }
 
   methodNotAllowed(allow: string): void {
@@ -191,7 +198,7 @@ export class RequestContext implements CallOrigin {
 }
 
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, x-svc-cache, age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, x-svc-made-up, x-svc-cache, age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
 
 const REFUSALS: Readonly<Record<AuthRefusal, string>> = {
   missing: 'The API key is missing or wrong: send it in the header "x-svc-api-key".',

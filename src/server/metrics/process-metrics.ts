@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { isLossy } from '../../runtime/call/losses.ts';
+import { MADE_UP } from '../../runtime/reply/reply-parser.ts';
 import type { CallReport, Connections } from '../../runtime/call/runtime.ts';
 import type { Attempt } from '../../schema/failure.ts';
 import { ClientFailures } from '../server-state.ts';
@@ -324,7 +325,7 @@ function parseOutcome(report: CallReport, outcome: string): 'clean' | 'repaired'
   if (outcome === 'validation_failure') return 'failed';
   if (outcome !== 'ok') return undefined;
   if (isLossy(report.losses)) return 'lossy';
-  return report.flags.length > 0 ? 'repaired' : 'clean';
+  return report.flags.some(({ flag }) => flag !== MADE_UP) ? 'repaired' : 'clean';
 }
 
 /** Interval at which the event loop is measured. Each measurement wakes the process: every 20 ms they cost an idle one 0.3 % of a core. */

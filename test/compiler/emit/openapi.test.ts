@@ -466,7 +466,7 @@ test('an error has one of the codes of the table, and a call describes its heade
   expect(error.enum).toEqual(ERROR_CODES);
   const headers = resolve('#/paths/~1call~1Do/post/responses/200/headers', document);
   expect(Object.keys(headers as object).join(' ')).toBe(
-    'x-request-id x-svc-client x-svc-model x-svc-attempts x-svc-input-tokens x-svc-output-tokens x-svc-cost x-svc-lossy server-timing x-svc-cache age idempotency-replayed',
+    'x-request-id x-svc-client x-svc-model x-svc-attempts x-svc-input-tokens x-svc-output-tokens x-svc-cost x-svc-lossy x-svc-made-up server-timing x-svc-cache age idempotency-replayed',
   );
 });
 

@@ -1,7 +1,7 @@
 import { err, ok } from '../../../src/base/result.ts';
 import { validationFailure } from '../../../src/runtime/call/parse-reply.ts';
 import { LOSSY, WARNINGS } from '../support/scripted-runtime.ts';
-import { GREET, type Row } from './row.ts';
+import { GREET, KEY, type Row } from './row.ts';
 
 const EXPLANATION = { candidates: [], omitted: 7 };
 
@@ -265,6 +265,42 @@ export const PATH_ROWS: readonly Row[] = [
     status: 404,
     answer: { error: 'not_found' },
   },
+  ...['GET', 'POST'].flatMap((method) =>
+    ['/Greet', '/functions/Greet', '/Greet/call'].map((path) => ({
+      title: `${method} ${path} states where the function is`,
+      method,
+      path,
+      status: 404,
+      answer: {
+        error: 'not_found',
+        message: `There is nothing at "${path}". To call the function, send POST /call/Greet, or POST /stream/Greet for a stream.`,
+        suggestions: ['/call/Greet', '/stream/Greet'],
+      },
+    })),
+  ),
+  {
+    title: 'the place of a function has the base path',
+    path: '/llm/Greet',
+    config: { basePath: '/llm' },
+    status: 404,
+    answer: { suggestions: ['/llm/call/Greet', '/llm/stream/Greet'] },
+  },
+  {
+    title: 'a caller without a key does not learn that a function exists',
+    path: '/Greet',
+    config: KEY,
+    status: 404,
+    answer: { message: 'There is nothing at "/Greet".', suggestions: [] },
+  },
+  ...['/functions', '/call', '/api/', '/swagger'].map((path) => ({
+    title: `GET ${path} states where the functions are listed`,
+    path,
+    status: 404,
+    answer: {
+      message: `There is nothing at "${path}". GET /openapi.json lists the functions, /docs shows them, and POST /call/{function} calls one.`,
+      suggestions: ['/openapi.json', '/docs'],
+    },
+  })),
   { title: 'an empty name is not a function', ...GREET, path: '/call/', status: 404, answer: { error: 'not_found' } },
   {
     title: 'an encoded slash belongs to the name',

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { AnswerStore } from '../../../src/policy/answer-store.ts';
 import { err } from '../../../src/base/result.ts';
 import { lossySuccess, REPORT, success, WARNINGS } from '../support/scripted-runtime.ts';
+import { MADE_UP } from '../../../src/runtime/reply/reply-parser.ts';
 import { GREET, JSON_HEADERS, type Row } from './row.ts';
 
 function deep(levels: number): string {
@@ -37,6 +38,7 @@ export const REQUEST_ROWS: readonly Row[] = [
       'x-request-id': /^[A-Za-z0-9._-]{1,128}$/,
       'access-control-allow-origin': null,
       'x-svc-lossy': null,
+      'x-svc-made-up': null,
     },
   },
   {
@@ -94,6 +96,17 @@ export const REQUEST_ROWS: readonly Row[] = [
     status: 200,
     answer: [1],
     answerHeaders: { 'x-svc-lossy': 'dropped=2, defaulted=1' },
+  },
+  {
+    title: 'a call reports that an offline client made up its value',
+    ...GREET,
+    arrange: ({ runtime }) => {
+      const { result, report } = success('name 125');
+      runtime.onCall = () => ({ result, report: { ...report, flags: [{ flag: MADE_UP, path: '' }] } });
+    },
+    status: 200,
+    answer: 'name 125',
+    answerHeaders: { 'x-svc-made-up': 'true', 'x-svc-lossy': null },
   },
   {
     title: 'a call has the parts that its request includes beside the value',

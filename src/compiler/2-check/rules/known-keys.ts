@@ -1,6 +1,7 @@
 import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
-import { KNOWN_KEYS, type DeclarationNode } from '../../1-parse/syntax-nodes.ts';
+import { KNOWN_KEYS, type DeclarationNode, type EntryNode, type ValueNode } from '../../1-parse/syntax-nodes.ts';
 import type { Rule } from '../check-context.ts';
+import { entryValue, stringOf } from '../node-values.ts';
 
 const STRATEGY_HINT = 'Write `provider fallback` and `options { strategy [A, B] }` in a client of its own.';
 const RETRY_HINT = 'Declare `retry_policy Name { max_retries 2 }`, and write `retry_policy Name` in the client.';
@@ -50,9 +51,24 @@ export const knownKeys: Rule = ({ scope, report }) => {
         report('check/legacy-function-key', key.span, { name: key.text });
         continue;
       }
-      const known = RENAMED.get(key.text) ?? FOREIGN_KEYS[node.kind]?.get(key.text);
+      const known =
+        RENAMED.get(key.text) ??
+        FOREIGN_KEYS[node.kind]?.get(key.text) ??
+        (node.kind === 'function' && key.text === 'retry_policy' ? clientWithRetries(node.entries, value) : undefined);
       const suggestion = known ?? (didYouMean(key.text, keys) || (HINTS[node.kind] ?? didYouMeanOneOf(key.text, keys)));
       report('check/unknown-key', key.span, { name: key.text, owner: node.kind.replace('_', ' '), suggestion });
     }
   }
 };
+
+/** What to write for a function with a retry policy: clients have them. */
+function clientWithRetries(entries: readonly EntryNode[], policy: ValueNode): string {
+  const name = stringOf(policy) ?? 'Name';
+  const client = stringOf(entryValue(entries, 'client'));
+  const slash = client?.indexOf('/') ?? -1;
+  if (client !== undefined && slash < 0) return `Write \`retry_policy ${name}\` in the client "${client}".`;
+  const [provider, model] =
+    client === undefined ? ['openai', 'gpt-4o'] : [client.slice(0, slash), client.slice(slash + 1)];
+  const block = `client<llm> WithRetries { provider ${provider}, retry_policy ${name}, options { model "${model}" } }`;
+  return `Clients have it: declare \`${block}\`, and write \`client WithRetries\` here.`;
+}

@@ -1,6 +1,13 @@
 import type { TemplateWalker } from '../templates/template-walker.ts';
 import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
-import { FILTERS, FUNCTIONS, isFilterName, isTestName, TESTS } from '../../../schema/template-vocabulary.ts';
+import {
+  FILTERS,
+  FUNCTIONS,
+  isFilterName,
+  isTestName,
+  TESTS,
+  type FilterName,
+} from '../../../schema/template-vocabulary.ts';
 import type { Expression, FilterCall } from '../../../schema/template.ts';
 import { reportArguments } from './call-arguments.ts';
 import { isPrintfFormat } from './format-conversion.ts';
@@ -12,7 +19,7 @@ export function unknownFilterRule(filter: FilterCall, context: TemplateWalker): 
   // A missing name is a syntax error, which has its own diagnostic.
   if (name === '') return;
   if (!isFilterName(name)) {
-    context.report('template/unknown-filter', filter, { name, names: Object.keys(FILTERS) });
+    reportFilter(name, filter, context);
     return;
   }
   if (isPrintfFormat(filter, context)) return;
@@ -20,8 +27,30 @@ export function unknownFilterRule(filter: FilterCall, context: TemplateWalker): 
   reportArguments({ what: `filter "${name}"`, parameters, ...filter }, context);
   const [inner] = filter.args.positional;
   if (name === 'map' && inner?.kind === 'string' && !isFilterName(inner.value)) {
-    context.report('template/unknown-filter', inner, { name: inner.value, names: Object.keys(FILTERS) });
+    reportFilter(inner.value, inner, context);
   }
+}
+
+/** Filters under the names of other template languages and of methods. */
+const OTHER_NAMES: ReadonlyMap<string, FilterName> = new Map([
+  ['downcase', 'lower'],
+  ['lowercase', 'lower'],
+  ['tolower', 'lower'],
+  ['upcase', 'upper'],
+  ['uppercase', 'upper'],
+  ['toupper', 'upper'],
+  ['len', 'length'],
+  ['size', 'length'],
+  ['json', 'tojson'],
+  ['stringify', 'tojson'],
+  ['str', 'string'],
+  ['strip', 'trim'],
+]);
+
+function reportFilter(name: string, at: FilterCall | Expression, context: TemplateWalker): void {
+  const known = OTHER_NAMES.get(name.toLowerCase().replaceAll(/[_-]/gu, ''));
+  const help = known && `Write "${known}".`;
+  context.report('template/unknown-filter', at, { name, names: Object.keys(FILTERS), help });
 }
 
 /** `format=` is another name for `type=`. One of them is required. */

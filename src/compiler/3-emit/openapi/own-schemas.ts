@@ -156,8 +156,8 @@ function warningSchema(): JsonObject {
     path: described(TEXT, 'The place in the value; empty for the whole value.'),
     message: described(TEXT, 'The reason.'),
     kind: described(
-      choice(['dropped', 'defaulted', 'truncated']),
-      '`dropped`: a list member or map entry. `defaulted`: a value that became null. `truncated`: the provider cut the reply off.',
+      choice(['dropped', 'defaulted', 'truncated', 'made_up']),
+      '`dropped`: a list member or map entry. `defaulted`: a value that became null. `truncated`: the provider cut the reply off. `made_up`: an offline client made up the value.',
     ),
   };
   return described(objectSchema(properties), 'A part of the reply that the value lacks.');

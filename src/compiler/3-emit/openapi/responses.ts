@@ -31,6 +31,11 @@ const HEADERS = {
     TEXT,
     'Counts of what the value lacks, such as `dropped=2, defaulted=1`; absent if it lacks nothing.',
   ],
+  MadeUp: [
+    'x-svc-made-up',
+    { type: 'boolean' },
+    'True if an offline client made up the value, because none of its replies is for the call; otherwise absent.',
+  ],
   ServerTiming: ['server-timing', TEXT, 'How long the model and the whole request took, in milliseconds (`dur`).'],
   Cache: [
     'x-svc-cache',
@@ -60,6 +65,7 @@ const CALL_HEADERS: readonly HeaderComponent[] = [
   'OutputTokens',
   'Cost',
   'Lossy',
+  'MadeUp',
   'ServerTiming',
   'Cache',
   'Age',

@@ -47,9 +47,10 @@ export function createOfflineClient(name: string, options: OfflineOptions, answe
     finishReasons: { kind: 'any' },
     ask(request, listener) {
       const { functionName, args, definitions } = request;
-      const given = cannedReply(options, request) ?? options.reply ?? answers.answer(functionName, args, definitions);
+      const canned = cannedReply(options, request) ?? options.reply;
+      const given = canned ?? answers.answer(functionName, args, definitions);
       const reply = typeof given === 'string' ? given : JSON.stringify(given);
-      return new OfflineAttempt({ name, options, reply, request, listener });
+      return new OfflineAttempt({ name, options, reply, isCanned: canned !== undefined, request, listener });
     },
   };
 }
@@ -71,6 +72,8 @@ interface OfflineAttemptParts {
   readonly name: string;
   readonly options: OfflineOptions;
   readonly reply: string;
+  /** The definitions contain the reply. */
+  readonly isCanned: boolean;
   readonly request: ModelRequest;
   readonly listener: ModelListener;
 }
@@ -124,6 +127,9 @@ class OfflineAttempt implements ModelAttempt {
     if (options.fail_status !== undefined) {
       const fault = { kind: 'status', status: options.fail_status, body: 'asked to fail by "fail_status"' } as const;
       this.#end(err(attemptFailure(name, fault)));
+    } else if (!options.make_up && !this.#parts.isCanned) {
+      const message = `it has no reply for this call of ${request.functionName}, and \`make_up false\` forbids it to make one up: add one to "replies"`;
+      this.#end(err(attemptFailure(name, { kind: 'reported', message, retryable: false })));
     } else if (request.streamed) this.#sendDeltas();
     else this.#finish();
   }
@@ -156,7 +162,10 @@ class OfflineAttempt implements ModelAttempt {
   }
 
   #finish(): void {
-    this.#end(ok({ text: this.#parts.reply, finishReason: 'stop' }));
+    const { isCanned, options, reply } = this.#parts;
+    // Without any canned answer, a client that makes up its replies is what the definitions ask for.
+    const madeUp = !isCanned && (options.replies ?? []).length > 0;
+    this.#end(ok({ text: reply, finishReason: 'stop', ...(madeUp && { madeUp }) }));
   }
 
   #end(result: Result<ModelReply, AttemptFailure>): void {

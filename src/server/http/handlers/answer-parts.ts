@@ -5,7 +5,7 @@ import { requestSecrets, type RequestSecrets } from '../../../logging/request-se
 import { isLossy, lossesText, warningsOf } from '../../../runtime/call/losses.ts';
 import type { AnswerPart, MetaPart } from '../../../runtime/call/call-options.ts';
 import type { CallReport, PreparedCall } from '../../../runtime/call/runtime.ts';
-import type { ParsedReply } from '../../../runtime/reply/reply-parser.ts';
+import { MADE_UP, type ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Attempt } from '../../../schema/failure.ts';
 import type { Losses } from '../../../schema/explanation.ts';
 import { decimal } from '../../../schema/price-list.ts';
@@ -21,6 +21,7 @@ export function valueHeaders(report: CallReport): Array<HeaderList[number]> {
   if (report.client !== undefined) headers.push(['x-svc-client', shortName(report.client)]);
   if (report.model !== undefined) headers.push(['x-svc-model', shortName(report.model)]);
   if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
+  if (report.flags[0]?.flag === MADE_UP) headers.push(['x-svc-made-up', 'true']);
   return headers;
 }
 

@@ -1,45 +1,51 @@
-const BLOCK = 4096;
+import type { TextParts } from '../../base/text-parts.ts';
 
-/** The text after the settled part is copied into it when it reaches this length and an eighth of the settled part. */
+/** The length from which the end of a text becomes a block. */
+export const BLOCK = 12_288;
+
+/** The text after the first block is copied into it when it reaches this length and an eighth of the block. */
 const SETTLE_FROM = 4096;
 
 /**
- * A text that only grows and is often read as a whole. V8 keeps a concatenation as a tree until something reads it, and
- * reading a large tree again and again costs far more than copying flat text. This class therefore flattens the front
- * of the text from time to time.
+ * A text that only grows. V8 keeps a concatenation as a tree until something reads it, so the text consists of blocks of flat text,
+ * and the deltas that they came from are released early.
  */
 export class GrowingText {
-  #settled = '';
-  /** Blocks of flat text, so that the deltas they came from are released early. */
-  #blocks = '';
+  #blocks: string[] = [];
   #recent = '';
+  length = 0;
 
   append(text: string): void {
+    this.length += text.length;
     this.#recent += text;
     if (this.#recent.length < BLOCK) return;
     this.#recent.charCodeAt(0); // flattens
-    this.#blocks += this.#recent;
+    this.#blocks.push(this.#recent);
     this.#recent = '';
   }
 
-  get isEmpty(): boolean {
-    return this.#recent === '' && this.#blocks === '' && this.#settled === '';
+  /** The parts of the text so far, to be read before it grows. */
+  get parts(): TextParts {
+    return this.#blocks.length === 0 ? this.#recent : [this.#blocks, this.#recent];
   }
 
-  /** The text, for callers that read it again after it has grown. */
+  /** The text, for callers that read it as a whole again and again. */
   get text(): string {
-    if (this.#blocks.length + this.#recent.length >= SETTLE_FROM + this.#settled.length / 8) {
-      this.#settled += this.#blocks + this.#recent;
-      this.#blocks = '';
+    const settled = this.#blocks[0]?.length ?? 0;
+    const all = this.joined;
+    if (all.length - settled >= SETTLE_FROM + settled / 8) {
+      all.charCodeAt(0); // flattens
+      this.#blocks = [all];
       this.#recent = '';
-      this.#settled.charCodeAt(0); // flattens
     }
-    return this.joined;
+    return all;
   }
 
   /** The text, for callers that read it for the last time. */
   get joined(): string {
-    return this.#settled + this.#blocks + this.#recent;
+    let all = '';
+    for (const block of this.#blocks) all += block;
+    return all + this.#recent;
   }
 }
 
@@ -66,8 +72,18 @@ export class GrowingString {
     this.#json.append(plain ? whole : JSON.stringify(whole).slice(1, -1));
   }
 
-  get json(): string {
+  get json(): TextParts {
+    return ['"', this.#json.parts, '"'];
+  }
+
+  /** The JSON text, for callers that read it as a whole. */
+  get text(): string {
     return `"${this.#json.text}"`;
+  }
+
+  /** The length of the JSON text. */
+  get size(): number {
+    return this.#json.length + 2;
   }
 
   /** Returns the JSON text of the whole string. */

@@ -290,7 +290,7 @@ export class GrowingMembers {
     const item = this.#node.items[index];
     const value = item === undefined ? undefined : this.#visible(item, index, reading);
     if (value === undefined) return '';
-    const comma = this.#json.isEmpty ? '' : ',';
+    const comma = this.#json.length === 0 ? '' : ',';
     if (this.#keyText === undefined) return comma + value;
     const key = this.#keyText(this.#node.keys[index] ?? '');
     if (key === undefined || this.#seen.has(key)) return '';

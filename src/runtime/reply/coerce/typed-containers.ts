@@ -1,6 +1,7 @@
+import type { TextParts } from '../../../base/text-parts.ts';
 import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { flatten, GrowingText } from '../growing-text.ts';
+import { BLOCK, flatten, GrowingText } from '../growing-text.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
 import type { CoercionOutcome } from './outcome.ts';
 import { INEXACT, Plan, TypedContainer } from './plan.ts';
@@ -10,8 +11,8 @@ import { isCommentaryKey, isFrameKey } from './wrappers.ts';
 export class TypedList extends TypedContainer {
   readonly isList = true;
   readonly #element: Plan;
-  /** The members that a partial has shown; `#json` has those since. Most lists are never shown while they are open. */
-  #shown: GrowingText | undefined = undefined;
+  /** The members before those in `#json`. Most lists are short. */
+  #settled: GrowingText | undefined = undefined;
   #json = '';
   #length = 0;
 
@@ -25,22 +26,22 @@ export class TypedList extends TypedContainer {
   }
 
   add(json: string, member: TypedContainer | undefined): void {
-    flatten(json);
     this.#json += this.#length === 0 ? json : `,${json}`;
+    if (this.#json.length >= BLOCK) {
+      (this.#settled ??= new GrowingText()).append(this.#json);
+      this.#json = '';
+    }
     this.addFlags(this.#length, `[${this.#length}]`, member);
     this.#length += 1;
   }
 
   close(): string {
-    return this.#shown === undefined ? `[${this.#json}]` : `[${this.#shown.joined}${this.#json}]`;
+    return this.#settled === undefined ? `[${this.#json}]` : `[${this.#settled.joined}${this.#json}]`;
   }
 
-  show(open: string | undefined): string {
-    this.#shown ??= new GrowingText();
-    this.#shown.append(this.#json);
-    this.#json = '';
-    if (open === undefined) return `[${this.#shown.text}]`;
-    return `[${this.#shown.text}${this.#length === 0 ? '' : ','}${open}]`;
+  show(open: TextParts | undefined): TextParts {
+    const comma = open === undefined || this.#length === 0 ? '' : ',';
+    return ['[', this.#settled?.parts ?? '', this.#json, comma, open ?? '', ']'];
   }
 }
 
@@ -76,7 +77,7 @@ export class TypedMap extends TypedContainer {
 
   add(json: string, member: TypedContainer | undefined): void {
     flatten(json);
-    this.#json.append(this.#entry(json));
+    this.#json.append(`${this.#head}${json}`);
     this.addFlags(this.#seen.size, this.#key, member);
     this.#seen.add(this.#keyText);
   }
@@ -85,13 +86,13 @@ export class TypedMap extends TypedContainer {
     return `{${this.#json.joined}}`;
   }
 
-  show(open: string | undefined): string {
-    if (open === undefined) return `{${this.#json.text}}`;
-    return `{${this.#json.text}${this.#entry(open)}}`;
+  show(open: TextParts | undefined): TextParts {
+    return ['{', this.#json.parts, open === undefined ? '' : [this.#head, open], '}'];
   }
 
-  #entry(value: string): string {
-    return `${this.#json.isEmpty ? '' : ','}${this.#keyText}:${value}`;
+  /** The text before the value that comes next. */
+  get #head(): string {
+    return `${this.#json.length === 0 ? '' : ','}${this.#keyText}:`;
   }
 }
 
@@ -163,13 +164,14 @@ export class TypedObject extends TypedContainer {
     return this.#unknown.every(isCommentaryKey) && plan.fallback()?.json === 'null' ? 'null' : undefined;
   }
 
-  show(open: string | undefined): string {
-    let json = '{';
+  show(open: TextParts | undefined): TextParts {
+    const json: TextParts[] = ['{'];
     for (const field of this.#fields.shown) {
       const value = this.#values[field.position] ?? (field === this.#field ? open : undefined);
-      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + (value ?? field.plan.blank(false));
+      json.push(json.length === 1 ? field.jsonKey : field.nextJsonKey, value ?? field.plan.blank(false));
     }
-    return `${json}}`;
+    json.push('}');
+    return json;
   }
 }
 

@@ -46,3 +46,56 @@ export function joined(parts: readonly string[]): string {
 export function isSameText(parts: readonly string[], others: readonly string[]): boolean {
   return lengthOf(parts) === lengthOf(others) && joined(parts) === joined(others);
 }
+
+/** The length from which the end of a text becomes a block. */
+const BLOCK = 12_288;
+
+/** Most texts are short. */
+const NO_BLOCKS: string[] = [];
+
+/** The text after the first block is copied into it when it reaches this length and an eighth of the block. */
+const SETTLE_FROM = 4096;
+
+/**
+ * A text that only grows. V8 keeps a concatenation as a tree until something reads it, so the text consists of blocks of flat text,
+ * and the deltas that they came from are released early.
+ */
+export class GrowingText {
+  #blocks = NO_BLOCKS;
+  #recent = '';
+  length = 0;
+
+  append(text: string): void {
+    this.length += text.length;
+    this.#recent += text;
+    if (this.#recent.length < BLOCK) return;
+    this.#recent.charCodeAt(0); // flattens
+    if (this.#blocks === NO_BLOCKS) this.#blocks = [this.#recent];
+    else this.#blocks.push(this.#recent);
+    this.#recent = '';
+  }
+
+  /** The parts of the text so far, to be read before it grows. */
+  get parts(): TextParts {
+    return this.#blocks.length === 0 ? this.#recent : [this.#blocks, this.#recent];
+  }
+
+  /** The text, for callers that read it as a whole again and again. */
+  get text(): string {
+    const settled = this.#blocks[0]?.length ?? 0;
+    const all = this.joined;
+    if (all.length - settled >= SETTLE_FROM + settled / 8) {
+      all.charCodeAt(0); // flattens
+      this.#blocks = [all];
+      this.#recent = '';
+    }
+    return all;
+  }
+
+  /** The text, for callers that read it for the last time. */
+  get joined(): string {
+    let all = '';
+    for (const block of this.#blocks) all += block;
+    return all + this.#recent;
+  }
+}

@@ -1,4 +1,4 @@
-import { isSameText, joined, lengthOf, partsOf, type TextParts } from '../../base/text-parts.ts';
+import { GrowingText, isSameText, joined, lengthOf, partsOf, type TextParts } from '../../base/text-parts.ts';
 import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './reply.ts';
 import { isText } from './coerce/outcome.ts';
 import { PartialValue } from './coerce/plan.ts';
@@ -7,7 +7,7 @@ import { FastPath } from './coerce/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './candidates/candidate-finder.ts';
-import { GrowingText, GrowingString } from './growing-text.ts';
+import { GrowingString } from './growing-text.ts';
 import { ReplyNode } from './candidates/scan/reply-node.ts';
 import { Scanner } from './candidates/scan/scanner.ts';
 import { TreeSink } from './candidates/scan/tree-sink.ts';
@@ -86,15 +86,15 @@ export class GrowingReply implements ReplyStream {
   }
 
   get isBehind(): boolean {
-    return !this.#budget.isSpent && (this.#unreadLength > 0 || this.#shown !== '' || this.#rest !== '');
+    return (
+      !this.#budget.isSpent &&
+      (this.#waiting !== '' || this.#unread.length > 0 || this.#shown !== '' || this.#rest !== '')
+    );
   }
 
   get toRead(): number {
-    return this.#fastPath?.gaveUp === false ? this.#unreadLength : this.#text.length + this.#unreadLength;
-  }
-
-  get #unreadLength(): number {
-    return this.#waiting.length + this.#unread.length;
+    const unread = this.#waiting.length + this.#unread.length;
+    return this.#fastPath?.gaveUp === false ? unread : this.#text.length + unread;
   }
 
   finish(isCut = false): ParseOutcome {

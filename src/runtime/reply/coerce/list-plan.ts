@@ -1,6 +1,7 @@
 import { separateScalars } from '../candidates/scan/bare-reader.ts';
 import { OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { flatten, GrowingText } from '../growing-text.ts';
+import { GrowingText } from '../../../base/text-parts.ts';
+import { flatten } from '../growing-text.ts';
 import { isNothing } from './spelling.ts';
 import { isStripped, REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { scalarNode } from '../candidates/whole-text.ts';

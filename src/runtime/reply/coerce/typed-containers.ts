@@ -1,7 +1,6 @@
-import type { TextParts } from '../../../base/text-parts.ts';
+import { GrowingText, type TextParts } from '../../../base/text-parts.ts';
 import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { BLOCK, flatten, GrowingText } from '../growing-text.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
 import type { CoercionOutcome } from './outcome.ts';
 import { INEXACT, Plan, TypedContainer } from './plan.ts';
@@ -11,9 +10,7 @@ import { isCommentaryKey, isFrameKey } from './wrappers.ts';
 export class TypedList extends TypedContainer {
   readonly isList = true;
   readonly #element: Plan;
-  /** The members before those in `#json`. Most lists are short. */
-  #settled: GrowingText | undefined = undefined;
-  #json = '';
+  readonly #json = new GrowingText();
   #length = 0;
 
   constructor(element: Plan) {
@@ -26,22 +23,18 @@ export class TypedList extends TypedContainer {
   }
 
   add(json: string, member: TypedContainer | undefined): void {
-    this.#json += this.#length === 0 ? json : `,${json}`;
-    if (this.#json.length >= BLOCK) {
-      (this.#settled ??= new GrowingText()).append(this.#json);
-      this.#json = '';
-    }
+    this.#json.append(this.#length === 0 ? json : `,${json}`);
     this.addFlags(this.#length, `[${this.#length}]`, member);
     this.#length += 1;
   }
 
   close(): string {
-    return this.#settled === undefined ? `[${this.#json}]` : `[${this.#settled.joined}${this.#json}]`;
+    return `[${this.#json.joined}]`;
   }
 
   show(open: TextParts | undefined): TextParts {
     const comma = open === undefined || this.#length === 0 ? '' : ',';
-    return ['[', this.#settled?.parts ?? '', this.#json, comma, open ?? '', ']'];
+    return ['[', this.#json.parts, comma, open ?? '', ']'];
   }
 }
 
@@ -76,7 +69,6 @@ export class TypedMap extends TypedContainer {
   }
 
   add(json: string, member: TypedContainer | undefined): void {
-    flatten(json);
     this.#json.append(`${this.#head}${json}`);
     this.addFlags(this.#seen.size, this.#key, member);
     this.#seen.add(this.#keyText);
@@ -106,7 +98,7 @@ export class TypedObject extends TypedContainer {
   #field: FieldPlan | undefined = undefined;
   #key = '';
   /** The keys that belong to no field. */
-  readonly #unknown: string[] = [];
+  #unknown: string[] | undefined = undefined;
   /** The index of the field after it. */
   #next = 0;
 
@@ -133,8 +125,8 @@ export class TypedObject extends TypedContainer {
 
   #nextUnknown(key: string): Plan | undefined {
     if (isFrameKey(key)) return undefined;
-    if (this.#unknown[0] === key) return undefined; // It can be the first key of the next item of a list.
-    this.#unknown.push(key);
+    if (this.#unknown?.[0] === key) return undefined; // It can be the first key of the next item of a list.
+    (this.#unknown ??= []).push(key);
     return DROPPED;
   }
 
@@ -149,7 +141,7 @@ export class TypedObject extends TypedContainer {
 
   close(): string | undefined {
     const { shown } = this.#fields;
-    if (this.#values.length === 0 && shown.length > 0) return undefined;
+    if (this.#next === 0 && shown.length > 0) return undefined;
     let json = '{';
     for (const field of shown) {
       const value = this.#values[field.position] ?? this.#nullFallback(field);
@@ -161,7 +153,8 @@ export class TypedObject extends TypedContainer {
 
   /** A key that belongs to no field can be meant for a field that has no value. */
   #nullFallback({ plan }: FieldPlan): string | undefined {
-    return this.#unknown.every(isCommentaryKey) && plan.fallback()?.json === 'null' ? 'null' : undefined;
+    const isNull = this.#unknown?.every(isCommentaryKey) !== false && plan.fallback()?.json === 'null';
+    return isNull ? 'null' : undefined;
   }
 
   show(open: TextParts | undefined): TextParts {

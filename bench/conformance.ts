@@ -67,7 +67,7 @@ function streamVerdict(each: Case, parser: ReplyParser): Verdict {
   const partials: unknown[] = [];
   for (let at = 0; at < each.raw.length; at += DELTA_LENGTH) {
     stream.push(each.raw.slice(at, at + DELTA_LENGTH));
-    const partial = stream.takePartial();
+    const partial = stream.takePartial()?.join('');
     if (partial !== undefined) partials.push(bareValue(JSON.parse(partial)));
   }
   const step = partials.findIndex((partial, index) => index > 0 && !continues(partials[index - 1], partial));

@@ -148,9 +148,9 @@ function attempt(run: () => unknown): unknown {
   }
 }
 
-/** Writing a partial takes time in proportion to its length, whatever is new in it. */
-function write(partial: string): void {
-  Buffer.byteLength(partial);
+/** Writing a partial takes time in proportion to its length, whatever is new in it. A server writes its parts one after the other. */
+function write(partial: readonly string[]): void {
+  for (const part of partial) Buffer.byteLength(part);
 }
 
 function ignore(): void {}
@@ -170,7 +170,7 @@ function stream(parser: ReplyParser, text: string, { delta, perPartial }: Stream
     count += 1;
     if (count >= due) {
       due += perPartial;
-      take(reply.takePartial() ?? '');
+      take(reply.takePartial() ?? []);
     }
   }
   if (!reply.finish().ok) throw new Error('the stream did not end in a value');

@@ -53,7 +53,7 @@ export function valueVerdict(each: RecordedCase, parser: ReplyParser): Verdict {
 function partialVerdict(each: RecordedCase, parser: ReplyParser): Verdict {
   const stream = parser.openStream();
   stream.push(each.raw);
-  const partial = stream.takePartial();
+  const partial = stream.takePartial()?.join('');
   if (partial === undefined) return { agrees: each.fails === true, got: 'no partial', refused: true };
   return { agrees: each.fails !== true && isDeepStrictEqual(JSON.parse(partial), each.expect), got: partial };
 }

@@ -86,7 +86,7 @@ export function streamFunction(
   return new Promise((resolve) => {
     const stream = runtime.stream(call, context, {
       text: () => {
-        const partial = stream.takePartial();
+        const partial = stream.takePartial()?.join('');
         if (partial !== undefined) events.push(partial);
       },
       reasoning: (delta) => {

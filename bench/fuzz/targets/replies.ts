@@ -121,7 +121,7 @@ function streamFault(
   for (const [at, delta] of cut(reply, lengths.length === 0 ? [1] : lengths).entries()) {
     stream.push(delta);
     // Partials of every delta of a long reply would take most of the time.
-    const partial = at < 200 ? stream.takePartial() : undefined;
+    const partial = at < 200 ? stream.takePartial()?.join('') : undefined;
     if (partial !== undefined) JSON.parse(partial);
   }
   const end = stream.finish();

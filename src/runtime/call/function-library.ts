@@ -261,7 +261,8 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
       this.#reasoning = '';
       if (delta !== '') return { done: false, value: { type: 'reasoning', delta } };
       const partial = this.#takePartial();
-      if (partial !== undefined) return { done: false, value: { type: 'partial', value: JSON.parse(partial) } };
+      if (partial !== undefined)
+        return { done: false, value: { type: 'partial', value: JSON.parse(partial.join('')) } };
       if (this.#outcome !== undefined) return this.#end(this.#outcome);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -276,10 +277,10 @@ class FunctionEvents<Value> implements StreamObserver, AsyncIterableIterator<Fun
     return Promise.resolve(DONE);
   }
 
-  #takePartial(): string | undefined {
+  #takePartial(): readonly string[] | undefined {
     if (!this.#hasText || this.#outcome !== undefined) return undefined;
     this.#hasText = false;
-    let partial: string | undefined;
+    let partial: readonly string[] | undefined;
     do partial = this.#stream?.takePartial();
     while (partial === undefined && this.#stream?.isBehind() === true);
     this.#hasText = this.#stream?.isBehind() === true;

@@ -92,7 +92,7 @@ export class StreamReader implements ReplyReader {
     return parseReply(reply, this.#options, here, stream.toRead);
   }
 
-  takePartial(): string | undefined {
+  takePartial(): readonly string[] | undefined {
     return this.#stream?.takePartial();
   }
 

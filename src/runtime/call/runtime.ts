@@ -169,8 +169,8 @@ export interface StreamObserver {
 }
 
 export interface FunctionStream {
-  /** Returns the newest partial as JSON text, or undefined if there is none or it equals the last one taken. */
-  takePartial(): string | undefined;
+  /** Returns the parts of the newest partial's JSON text, or undefined if there is none or it equals the last one taken. */
+  takePartial(): readonly string[] | undefined;
   /** True if the last partial does not include all of the text: another call of `takePartial` reads on. */
   isBehind(): boolean;
   /**

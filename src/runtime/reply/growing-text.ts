@@ -1,47 +1,4 @@
-const BLOCK = 4096;
-
-/** The text after the settled part is copied into it when it reaches this length and an eighth of the settled part. */
-const SETTLE_FROM = 4096;
-
-/**
- * A text that only grows and is often read as a whole. V8 keeps a concatenation as a tree until something reads it, and
- * reading a large tree again and again costs far more than copying flat text. This class therefore flattens the front
- * of the text from time to time.
- */
-export class GrowingText {
-  #settled = '';
-  /** Blocks of flat text, so that the deltas they came from are released early. */
-  #blocks = '';
-  #recent = '';
-
-  append(text: string): void {
-    this.#recent += text;
-    if (this.#recent.length < BLOCK) return;
-    this.#recent.charCodeAt(0); // flattens
-    this.#blocks += this.#recent;
-    this.#recent = '';
-  }
-
-  get isEmpty(): boolean {
-    return this.#recent === '' && this.#blocks === '' && this.#settled === '';
-  }
-
-  /** The text, for callers that read it again after it has grown. */
-  get text(): string {
-    if (this.#blocks.length + this.#recent.length >= SETTLE_FROM + this.#settled.length / 8) {
-      this.#settled += this.#blocks + this.#recent;
-      this.#blocks = '';
-      this.#recent = '';
-      this.#settled.charCodeAt(0); // flattens
-    }
-    return this.joined;
-  }
-
-  /** The text, for callers that read it for the last time. */
-  get joined(): string {
-    return this.#settled + this.#blocks + this.#recent;
-  }
-}
+import { GrowingText, type TextParts } from '../../base/text-parts.ts';
 
 /** The JSON text of a string that grows. */
 export class GrowingString {
@@ -66,8 +23,18 @@ export class GrowingString {
     this.#json.append(plain ? whole : JSON.stringify(whole).slice(1, -1));
   }
 
-  get json(): string {
+  get json(): TextParts {
+    return ['"', this.#json.parts, '"'];
+  }
+
+  /** The JSON text, for callers that read it as a whole. */
+  get text(): string {
     return `"${this.#json.text}"`;
+  }
+
+  /** The length of the JSON text. */
+  get size(): number {
+    return this.#json.length + 2;
   }
 
   /** Returns the JSON text of the whole string. */

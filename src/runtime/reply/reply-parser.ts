@@ -26,8 +26,8 @@ export interface ReplyParser {
 export interface ReplyStream {
   /** Appends a delta of text. It is only read when a partial is requested, or at the end. */
   push(delta: string): void;
-  /** Returns the newest partial value as JSON text; undefined if there is none, or if it equals the last one taken. */
-  takePartial(): string | undefined;
+  /** Returns the parts of the newest partial's JSON text, in order; undefined if there is none, or if it equals the last one taken. */
+  takePartial(): readonly string[] | undefined;
   /** True if the last partial does not include all of the text: of a large delta, each partial reads only a part. */
   readonly isBehind: boolean;
   /**

@@ -1,3 +1,4 @@
+import { GrowingText, isSameText, joined, lengthOf, partsOf, type TextParts } from '../../base/text-parts.ts';
 import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './reply.ts';
 import { isText } from './coerce/outcome.ts';
 import { PartialValue } from './coerce/plan.ts';
@@ -6,7 +7,7 @@ import { FastPath } from './coerce/fast-path.ts';
 import type { ParseOutcome, ReplyStream } from './reply-parser.ts';
 import type { ReplyType } from './reply-type.ts';
 import { CandidateFinder, type Candidate, type FenceBody } from './candidates/candidate-finder.ts';
-import { GrowingText, GrowingString } from './growing-text.ts';
+import { GrowingString } from './growing-text.ts';
 import { ReplyNode } from './candidates/scan/reply-node.ts';
 import { Scanner } from './candidates/scan/scanner.ts';
 import { TreeSink } from './candidates/scan/tree-sink.ts';
@@ -24,6 +25,8 @@ export class GrowingReply implements ReplyStream {
   readonly #type: ReplyType;
   /** The text that has been read. */
   readonly #text = new GrowingText();
+  /** The text after that: first what was too much for the last partial, then the deltas since. */
+  #waiting = '';
   #unread = new GrowingText();
   #fastPath: FastPath | undefined = undefined;
   #tolerant: TolerantPartials | undefined = undefined;
@@ -38,7 +41,8 @@ export class GrowingReply implements ReplyStream {
   #examined = 0;
   /** A partial has shown such a string. */
   #isProse = false;
-  #last: string | undefined = undefined;
+  /** The parts of the last partial. */
+  #last: readonly string[] | undefined = undefined;
   /** The steps for partials. Once they are spent, only the final outcome follows. */
   readonly #budget = new StepBudget();
 
@@ -52,17 +56,18 @@ export class GrowingReply implements ReplyStream {
     this.#unread.append(delta);
   }
 
-  takePartial(): string | undefined {
+  takePartial(): readonly string[] | undefined {
     const isString = this.#type.asString === 'yes';
     const delta = this.#takeUnread(isString ? Infinity : SHORT_TEXT);
     this.#budget.grow(delta.length);
     const json = this.#budget.run(() => (isString ? this.#partialString() : this.#partialValue(delta)), 'short');
     if (this.#budget.isSpent) this.#release();
-    if (json === undefined || json === this.#last) return undefined;
-    // Reading a character flattens a concatenated text, so this check runs only where the kind can change.
-    if (this.#tolerant !== undefined && this.#changesKind(json)) return undefined;
-    this.#last = json;
-    return json;
+    if (json === undefined) return undefined;
+    const parts = partsOf(json);
+    if (this.#last !== undefined && isSameText(parts, this.#last)) return undefined;
+    if (this.#tolerant !== undefined && this.#changesKind(parts)) return undefined;
+    this.#last = parts;
+    return parts;
   }
 
   /** Frees the partial state; `finish` reads the whole reply again. */
@@ -75,18 +80,21 @@ export class GrowingReply implements ReplyStream {
   }
 
   /** An empty list does not turn into an object, even if a later value in the reply suits a union better. */
-  #changesKind(json: string): boolean {
-    const last = this.#last;
+  #changesKind([json = '']: readonly string[]): boolean {
+    const last = this.#last?.[0];
     return last !== undefined && last !== 'null' && json.charCodeAt(0) !== last.charCodeAt(0);
   }
 
   get isBehind(): boolean {
-    return !this.#budget.isSpent && (!this.#unread.isEmpty || this.#shown !== '' || this.#rest !== '');
+    return (
+      !this.#budget.isSpent &&
+      (this.#waiting !== '' || this.#unread.length > 0 || this.#shown !== '' || this.#rest !== '')
+    );
   }
 
   get toRead(): number {
-    const unread = this.#unread.joined.length;
-    return this.#fastPath?.gaveUp === false ? unread : this.#text.joined.length + unread;
+    const unread = this.#waiting.length + this.#unread.length;
+    return this.#fastPath?.gaveUp === false ? unread : this.#text.length + unread;
   }
 
   finish(isCut = false): ParseOutcome {
@@ -101,13 +109,13 @@ export class GrowingReply implements ReplyStream {
   }
 
   get #whole(): string {
-    return this.#text.joined + this.#unread.joined;
+    return this.#text.joined + this.#waiting + this.#unread.joined;
   }
 
   /** Returns the fast path after the last text; undefined if it has to begin again, because no steps are left. */
   #finishedFastPath(patience: Patience): FastPath | undefined {
     this.#tolerant = undefined; // Releases its tree before the whole reply is read again.
-    const unread = this.#unread.joined;
+    const unread = this.#waiting + this.#unread.joined;
     const fastPath = this.#fastPath;
     this.#budget.grow(unread.length);
     if (fastPath?.gaveUp === false) this.#budget.run(() => fastPath.push(unread), patience);
@@ -116,11 +124,13 @@ export class GrowingReply implements ReplyStream {
 
   /** Returns the text since the last call, at most so many units of it. */
   #takeUnread(most: number): string {
-    const unread = this.#unread.joined;
-    const taken = unread.slice(0, most);
+    if (this.#waiting.length < most) {
+      this.#waiting += this.#unread.joined;
+      this.#unread = new GrowingText();
+    }
+    const taken = this.#waiting.slice(0, most);
+    this.#waiting = this.#waiting.slice(most);
     this.#text.append(taken);
-    this.#unread = new GrowingText();
-    if (unread.length > taken.length) this.#unread.append(unread.slice(taken.length));
     return taken;
   }
 
@@ -131,7 +141,7 @@ export class GrowingReply implements ReplyStream {
     return this.#type.plan.show(this.#string).json;
   }
 
-  #partialValue(delta: string): string | undefined {
+  #partialValue(delta: string): TextParts | undefined {
     if (!this.#type.hasComposite && this.#prose === undefined) return undefined;
     const prose = this.#prose?.read(delta, this.#text.text);
     if (prose !== undefined) {
@@ -147,16 +157,18 @@ export class GrowingReply implements ReplyStream {
   }
 
   /** True for an object or list that is complete or has some content: any other can still become part of a string. */
-  #isOtherMember(json: string): boolean {
-    if (json.startsWith('"')) return false;
+  #isOtherMember(json: TextParts): boolean {
+    const parts = partsOf(json);
+    if (parts[0]?.startsWith('"') === true) return false;
     if ((this.#tolerant ?? this.#fastPath)?.isComplete === true) return true;
-    if (json.length > SHORT_PARTIAL && json.length < PARTIAL_GROWTH * this.#examined) return false;
-    this.#examined = json.length;
-    spend(json.length / PARSED_PER_STEP);
-    return isContent(JSON.parse(json));
+    const length = lengthOf(parts);
+    if (length > SHORT_PARTIAL && length < PARTIAL_GROWTH * this.#examined) return false;
+    this.#examined = length;
+    spend(length / PARSED_PER_STEP);
+    return isContent(JSON.parse(joined(parts)));
   }
 
-  #partialComposite(delta: string): string | undefined {
+  #partialComposite(delta: string): TextParts | undefined {
     if (this.#tolerant !== undefined) {
       this.#rest += delta;
       return this.#readTolerantly(this.#tolerant);
@@ -231,8 +243,8 @@ export class TolerantPartials {
     return outcome?.ok === true && outcome.kept && !isText(outcome);
   }
 
-  /** Reads a delta and returns the JSON text of the partial. `last`: the previous partial. */
-  read(delta: string, last: string | undefined): string | undefined {
+  /** Reads a delta and returns the JSON text of the partial. `last`: the parts of the previous partial. */
+  read(delta: string, last: readonly string[] | undefined): string | undefined {
     this.#finder.push(delta);
     const { candidates } = this.#finder;
     if (this.#isJoined) return this.#joinedPartial();
@@ -260,10 +272,10 @@ export class TolerantPartials {
   }
 
   /** A second object can continue the list that the first one began. */
-  #tryJoined(last: string | undefined): string | undefined {
+  #tryJoined(last: readonly string[] | undefined): string | undefined {
     if (this.#finder.candidates.length <= this.#candidate + 1) return undefined;
     const json = this.#joinedPartial();
-    if (json === undefined || last === undefined || !json.startsWith(last.slice(0, -1))) return undefined;
+    if (json === undefined || last === undefined || !json.startsWith(joined(last).slice(0, -1))) return undefined;
     this.#isJoined = true;
     return json;
   }
@@ -319,7 +331,7 @@ class TextPartials {
   }
 
   /** Reads a delta and returns the JSON text of the partial; undefined if it shows nothing. `text`: the reply so far. */
-  read(delta: string, text: string): string | undefined {
+  read(delta: string, text: string): TextParts | undefined {
     if (this.#state === 'ended') return undefined;
     if (this.#state === 'quoted') return this.#showQuoted(text);
     this.#finder.push(delta);
@@ -375,14 +387,14 @@ class TextPartials {
     this.#quoted = this.#strings.open('item');
   }
 
-  #showQuoted(text: string): string | undefined {
+  #showQuoted(text: string): TextParts | undefined {
     this.#cursor.text = text;
     const node = this.#quoted;
     if (this.#strings.readToQuote()) this.#state = 'ended';
     if (node.repairs !== 0 || this.#strings.escapes === 'foreign') this.#state = 'ended';
     else this.#quotedJson.append(node.text, node.plain);
     node.text = '';
-    return this.#type.plan.showString(this.#quotedJson.json);
+    return this.#type.plan.showString(this.#quotedJson);
   }
 
   // --- other members -------------------------------------------------------------------------------------------------

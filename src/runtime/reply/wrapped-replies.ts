@@ -1,3 +1,4 @@
+import { joined } from '../../base/text-parts.ts';
 import { err, ok } from '../../base/result.ts';
 import type { CompileCondition, DefinitionIndex } from '../../schema/program.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
@@ -76,7 +77,7 @@ class WrappedParser implements ReplyParser {
     if (this.#unbegun === undefined) {
       const stream = this.#wrapped.openStream();
       stream.push(this.#wrapper.before);
-      this.#unbegun = this.#wrapper.unwrap(stream.takePartial() ?? '');
+      this.#unbegun = joined(this.#wrapper.unwrap(stream.takePartial() ?? []));
     }
     return this.#unbegun;
   }
@@ -127,12 +128,13 @@ class WrappedStream implements ReplyStream {
     if (begins !== 'unknown') this.#open(begins === 'yes');
   }
 
-  takePartial(): string | undefined {
+  takePartial(): readonly string[] | undefined {
     const partial = this.#stream?.takePartial();
     if (partial === undefined || !this.#isWrapped) return partial;
-    const json = this.#parts.wrapper.unwrap(partial);
+    const parts = this.#parts.wrapper.unwrap(partial);
+    const [json = ''] = parts;
     const isEmpty = json === '[]' || json === '{}';
-    return json === this.#parts.unbegun && !isEmpty ? undefined : json;
+    return parts.length <= 1 && json === this.#parts.unbegun && !isEmpty ? undefined : parts;
   }
 
   get isBehind(): boolean {
@@ -197,7 +199,7 @@ class Wrapper {
     if (outcome.ok) {
       const { json, flags, losses } = outcome.value;
       const inner = flags.map((flag) => ({ ...flag, path: this.#pathIn(flag.path) }));
-      return ok(new JsonReply(this.unwrap(json), inner, losses));
+      return ok(new JsonReply(joined(this.unwrap([json])), inner, losses));
     }
     return err(replyFailure(outcome.failure.details.map((detail) => this.#violation(detail))));
   }
@@ -206,9 +208,10 @@ class Wrapper {
     return { candidates: candidates.map((each) => this.#candidate(each)), omitted };
   }
 
-  /** Returns the JSON text of the value from the JSON text of its object. */
-  unwrap(json: string): string {
-    return json.slice(this.before.length, -1);
+  /** Returns the JSON text of the value from the JSON text of its object, both in parts. */
+  unwrap(parts: readonly string[]): readonly string[] {
+    const last = parts.length - 1;
+    return parts.map((part, at) => part.slice(at === 0 ? this.before.length : 0, at === last ? -1 : undefined));
   }
 
   #violation({ path, message }: Violation): Violation {

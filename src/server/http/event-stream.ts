@@ -1,4 +1,5 @@
 import type { ByteBudget } from '../../base/byte-budget.ts';
+import { lengthOf, partsOf, type TextParts } from '../../base/text-parts.ts';
 import type { HeaderList } from './response-head.ts';
 import type { Sweep, Swept } from './sweep.ts';
 import type { HttpResponse } from './transport.ts';
@@ -103,15 +104,15 @@ export class EventStream implements Swept {
   }
 
   /** Sends one event; `json` is JSON text without line breaks. */
-  event(json: string): void {
-    this.#write(eventOf(json));
+  event(json: TextParts): void {
+    this.#write(['data: ', json, '\n\n']);
   }
 
   /** Sends the last event. A reader that is behind gets as much time for it as for the others. */
   last(json: string): void {
     if (this.#writable) this.#lastProgressAt = performance.now();
     this.#ended = true;
-    this.#writable = this.#response.write(eventOf(json));
+    for (const part of partsOf(['data: ', json, '\n\n'])) this.#writable = this.#response.write(withoutLineEnds(part));
     this.#response.end();
     if (this.#response.closed) this.close();
   }
@@ -156,14 +157,15 @@ export class EventStream implements Swept {
     this.#response.keepWaiting();
   }
 
-  #write(text: string): void {
+  #write(text: TextParts): void {
     const now = performance.now();
     this.#lastWriteAt = now;
     const wasWritable = this.#writable;
-    this.#writable = this.#response.write(text);
+    const parts = partsOf(text);
+    for (const part of parts) this.#writable = this.#response.write(withoutLineEnds(part));
     // Only the first write that finds the reader behind starts the clock.
     if (wasWritable) this.#lastProgressAt = now;
-    if (!this.#writable) this.#hold(text.length);
+    if (!this.#writable) this.#hold(lengthOf(parts));
   }
 
   #hold(bytes: number): void {
@@ -186,10 +188,9 @@ export class EventStream implements Swept {
   }
 }
 
-function eventOf(json: string): string {
+function withoutLineEnds(json: string): string {
   // Nearly all events have none of them, and a test takes less time than a replacement.
-  const line = LINE_ENDS.test(json) ? json.replaceAll(new RegExp(LINE_ENDS, 'g'), escaped) : json;
-  return `data: ${line}\n\n`;
+  return LINE_ENDS.test(json) ? json.replaceAll(new RegExp(LINE_ENDS, 'g'), escaped) : json;
 }
 
 function escaped(character: string): string {

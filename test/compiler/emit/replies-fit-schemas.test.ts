@@ -89,7 +89,7 @@ function textsOf(parser: ReplyParser, reply: string): { readonly partials: strin
   const stream = parser.openStream();
   for (const piece of reply.match(/.{1,3}/gu) ?? []) {
     stream.push(piece);
-    const json = stream.takePartial();
+    const json = stream.takePartial()?.join('');
     if (json !== undefined) partials.push(json);
   }
   const outcome = stream.finish();

@@ -63,7 +63,7 @@ function valuesOf(fn: FunctionType, definitions: Definitions): Values {
     const stream = parser.openStream();
     for (let at = 0; at < reply.length; at += DELTA) {
       stream.push(reply.slice(at, at + DELTA));
-      const partial = stream.takePartial();
+      const partial = stream.takePartial()?.join('');
       if (partial !== undefined) partials.add(partial);
     }
     const parsed = stream.finish();

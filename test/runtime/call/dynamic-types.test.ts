@@ -151,7 +151,7 @@ test('partial values of a stream have the fields of the request', async () => {
   const final = await new Promise((resolve) => {
     const stream = runtime.stream(call.value, callContext(), {
       text: () => {
-        const partial = stream.takePartial();
+        const partial = stream.takePartial()?.join('');
         if (partial !== undefined) partials.push(JSON.parse(partial));
       },
       reset: () => undefined,

@@ -103,6 +103,13 @@ test('100,000 nested brackets are refused once they are too deep', () => {
   expect(steps).toBeLessThan(2 * reply.length);
 });
 
+test('a block of YAML is read whatever its number of lines', () => {
+  const outcome = parserOf('Block', 'class Block {\n  title string\n  note string\n}').parse(
+    `title: T\nnote: |\n${'  a\n'.repeat(150_000)}`,
+  );
+  expect(outcome.ok && outcome.value.value).toEqual({ title: 'T', note: 'a\n'.repeat(150_000).trimEnd() });
+});
+
 test('a value as deep as the limit is read, also as a recursive type', () => {
   const reply = '['.repeat(400) + ']'.repeat(400);
   const outcome = parserOf('Data', HOSTILE_DEFINITIONS).parse(reply);

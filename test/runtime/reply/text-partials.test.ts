@@ -1,3 +1,4 @@
+import { joined } from '../../../src/base/text-parts.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stepGrowth } from '../../support/count-steps.ts';
@@ -139,4 +140,20 @@ test('elements of a list appear as they grow, and one that an assert rejects sta
     { name: 'pen', price: 2 },
     { name: 'pad', price: 3 },
   ]);
+});
+
+test('a partial of a long reply comes in parts, of which all but the last are those of the partial before', () => {
+  const pages = Array.from({ length: 8000 }, (_, at) => ({ title: `page ${at}`, note: null }));
+  const stream = parserOf('Page[]', DEFINITIONS).openStream();
+  let before: readonly string[] = [];
+  for (const delta of cut(JSON.stringify(pages).slice(0, -1), [10_000])) {
+    stream.push(delta);
+    const parts = stream.takePartial() ?? [];
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThan(30_000);
+    const settled = before.slice(0, -2);
+    expect(parts.slice(0, settled.length)).toEqual(settled);
+    before = parts;
+  }
+  expect(before.length).toBeGreaterThan(10);
+  expect(JSON.parse(joined(before))).toEqual(pages);
 });

@@ -94,11 +94,12 @@ export class ScriptedStream implements FunctionStream {
     this.observer.text(text);
   }
 
-  takePartial(): string | undefined {
+  takePartial(): readonly string[] | undefined {
     const { partial } = this;
     this.partial = undefined;
-    if (partial !== undefined) this.taken += 1;
-    return partial;
+    if (partial === undefined) return undefined;
+    this.taken += 1;
+    return partial.match(/[^]{1,3000}/gu) ?? [];
   }
 
   coalesceReads(): void {}

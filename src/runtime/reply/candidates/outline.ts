@@ -214,7 +214,7 @@ function memberOf([head, ...below]: readonly Line[], nesting: number): readonly 
 
 /** Returns the text of a block scalar of YAML, without the indentation of its lines. */
 function blockOf(lines: readonly Line[], isFolded: boolean): string {
-  const indent = Math.min(...lines.map(({ row }) => row.length - row.trimStart().length));
+  const indent = lines.reduce((least, { row }) => Math.min(least, row.length - row.trimStart().length), Infinity);
   const rows = lines.map(({ row, gap }, at) => (gap && at > 0 ? '\n' : '') + row.slice(indent).trimEnd());
   return rows.join(isFolded ? ' ' : '\n');
 }

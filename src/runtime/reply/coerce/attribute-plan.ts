@@ -1,6 +1,8 @@
+import type { TextParts } from '../../../base/text-parts.ts';
 import type { Condition, Constraint } from '../../../schema/constraint.ts';
 import type { Violation } from '../../../schema/violation.ts';
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
+import type { GrowingString } from '../growing-text.ts';
 import { CoercionError } from './coercion-error.ts';
 import { addCost, FREE, nullFor, CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { INEXACT, PartialValue, Plan, type TypedContainer } from './plan.ts';
@@ -84,8 +86,8 @@ export class AttributePlan extends Plan {
     return !this.isWrapped && this.#inner.mayBegin(first);
   }
 
-  override showString(json: string): string | undefined {
-    return this.doneOnly ? undefined : this.#inner.showString(json);
+  override showString(string: GrowingString): TextParts | undefined {
+    return this.doneOnly ? undefined : this.#inner.showString(string);
   }
 
   override showsOpen(bracket: number): boolean {

@@ -1,3 +1,4 @@
+import type { TextParts } from '../../../base/text-parts.ts';
 import { isAside, surroundingsOf } from '../candidates/read-candidates.ts';
 import { CandidateFinder, type Candidate } from '../candidates/candidate-finder.ts';
 import type { ReplyType } from '../reply-type.ts';
@@ -49,7 +50,7 @@ export class FastPath {
   }
 
   /** Returns the JSON text of a partial; undefined if nothing has changed or nothing may appear. */
-  show(): string | undefined {
+  show(): TextParts | undefined {
     if (this.#sink.version === this.#shownVersion) return undefined;
     this.#shownVersion = this.#sink.version;
     return this.#sink.show();
@@ -179,9 +180,9 @@ class TypedSink implements Sink<TypedContainer> {
   }
 
   /** Returns the JSON text that a partial shows; undefined if nothing may appear yet. */
-  show(): string | undefined {
+  show(): TextParts | undefined {
     if (this.json !== undefined) return this.json;
-    let shown = this.#string === undefined ? undefined : this.#expected.showString(this.#string.json);
+    let shown = this.#string === undefined ? undefined : this.#expected.showString(this.#string);
     for (let container = this.#top; container !== undefined; container = container.outer) {
       const json = container.show(shown);
       shown = container.plan?.showsOpen(container.isList ? OPEN_BRACKET : OPEN_BRACE) === true ? json : undefined;

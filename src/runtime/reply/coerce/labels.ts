@@ -86,6 +86,8 @@ function valuesByFold(
 export class LabelMatcher {
   readonly longest: number;
   readonly #sets: readonly LabelSet[];
+  /** The values of the labels that replies have contained, so that they take one look-up for any number of sets. */
+  readonly #known = new Map<string, string>();
 
   constructor(sets: readonly LabelSet[]) {
     this.#sets = sets;
@@ -94,9 +96,13 @@ export class LabelMatcher {
 
   /** Returns the value whose label is exactly this string. */
   exact(text: string): string | undefined {
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
     for (const set of this.#sets) {
       const json = set.exact(text);
-      if (json !== undefined) return json;
+      if (json === undefined) continue;
+      this.#known.set(text, json);
+      return json;
     }
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { separateScalars } from '../candidates/scan/bare-reader.ts';
 import { OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { flatten, GrowingText } from '../growing-text.ts';
+import { GrowingText } from '../../../base/text-parts.ts';
+import { flatten } from '../growing-text.ts';
 import { isNothing } from './spelling.ts';
 import { isStripped, REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
 import { scalarNode } from '../candidates/whole-text.ts';
@@ -290,7 +291,7 @@ export class GrowingMembers {
     const item = this.#node.items[index];
     const value = item === undefined ? undefined : this.#visible(item, index, reading);
     if (value === undefined) return '';
-    const comma = this.#json.isEmpty ? '' : ',';
+    const comma = this.#json.length === 0 ? '' : ',';
     if (this.#keyText === undefined) return comma + value;
     const key = this.#keyText(this.#node.keys[index] ?? '');
     if (key === undefined || this.#seen.has(key)) return '';

@@ -1,6 +1,8 @@
+import type { TextParts } from '../../../base/text-parts.ts';
 import { joinPath } from '../../../base/value-path.ts';
 import type { NodeKind, ReplyNode } from '../candidates/scan/reply-node.ts';
 import type { LikelyKey } from '../candidates/scan/tree-sink.ts';
+import type { GrowingString } from '../growing-text.ts';
 import { coercionError } from './coercion-error.ts';
 import { MAX_FLAGS, type CoercedValue, type CoercionOutcome, type Flag } from './outcome.ts';
 import { StepBudget, type Reading } from './step-budget.ts';
@@ -48,8 +50,8 @@ export abstract class Plan {
     return false;
   }
 
-  /** Returns what a partial shows of a string that has not ended. `json`: its JSON text so far. */
-  showString(_json: string): string | undefined {
+  /** Returns what a partial shows of a string that has not ended. */
+  showString(_string: GrowingString): TextParts | undefined {
     return undefined;
   }
 
@@ -220,7 +222,7 @@ export abstract class TypedContainer {
   abstract close(): string | undefined;
 
   /** Returns the JSON text that a partial shows. `open`: the visible part of the member being read. */
-  abstract show(open: string | undefined): string;
+  abstract show(open: TextParts | undefined): TextParts;
 
   /** `order`: the position of the member's flags among those of the others. */
   protected addFlags(order: number, segment: string, member: TypedContainer | 'extra-key' | undefined): void {

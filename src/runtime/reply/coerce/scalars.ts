@@ -1,3 +1,4 @@
+import type { TextParts } from '../../../base/text-parts.ts';
 import { DOUBLE_QUOTE } from '../candidates/scan/characters.ts';
 import { GrowingString } from '../growing-text.ts';
 import { canBecomeNull, isNullWord, withoutDecoration } from './spelling.ts';
@@ -24,8 +25,8 @@ export class StringPlan extends Plan {
     return first === DOUBLE_QUOTE;
   }
 
-  override showString(json: string): string | undefined {
-    return this.doneOnly ? undefined : json;
+  override showString(string: GrowingString): TextParts | undefined {
+    return this.doneOnly ? undefined : string.json;
   }
 
   protected coerceOnce(node: ReplyNode, reading: Reading, strict: boolean): CoercionOutcome {
@@ -52,7 +53,7 @@ export class StringPlan extends Plan {
     if (node.kind === 'string') {
       const growing = node.cached(this, () => new GrowingString());
       growing.growTo(node.text);
-      return new PartialValue(growing.json);
+      return new PartialValue(growing.text);
     }
     const text = node.text.trim();
     return canBecomeNull(text) ? PartialValue.withheld : new PartialValue(JSON.stringify(text));

@@ -1,6 +1,6 @@
+import { GrowingText, type TextParts } from '../../../base/text-parts.ts';
 import { isJsonToken } from '../candidates/scan/bare-reader.ts';
 import { DOUBLE_QUOTE, OPEN_BRACKET } from '../candidates/scan/characters.ts';
-import { flatten, GrowingText } from '../growing-text.ts';
 import type { ClassFields, FieldPlan } from './class-fields.ts';
 import type { CoercionOutcome } from './outcome.ts';
 import { INEXACT, Plan, TypedContainer } from './plan.ts';
@@ -10,9 +10,7 @@ import { isCommentaryKey, isFrameKey } from './wrappers.ts';
 export class TypedList extends TypedContainer {
   readonly isList = true;
   readonly #element: Plan;
-  /** The members that a partial has shown; `#json` has those since. Most lists are never shown while they are open. */
-  #shown: GrowingText | undefined = undefined;
-  #json = '';
+  readonly #json = new GrowingText();
   #length = 0;
 
   constructor(element: Plan) {
@@ -25,22 +23,18 @@ export class TypedList extends TypedContainer {
   }
 
   add(json: string, member: TypedContainer | undefined): void {
-    flatten(json);
-    this.#json += this.#length === 0 ? json : `,${json}`;
+    this.#json.append(this.#length === 0 ? json : `,${json}`);
     this.addFlags(this.#length, `[${this.#length}]`, member);
     this.#length += 1;
   }
 
   close(): string {
-    return this.#shown === undefined ? `[${this.#json}]` : `[${this.#shown.joined}${this.#json}]`;
+    return `[${this.#json.joined}]`;
   }
 
-  show(open: string | undefined): string {
-    this.#shown ??= new GrowingText();
-    this.#shown.append(this.#json);
-    this.#json = '';
-    if (open === undefined) return `[${this.#shown.text}]`;
-    return `[${this.#shown.text}${this.#length === 0 ? '' : ','}${open}]`;
+  show(open: TextParts | undefined): TextParts {
+    const comma = open === undefined || this.#length === 0 ? '' : ',';
+    return ['[', this.#json.parts, comma, open ?? '', ']'];
   }
 }
 
@@ -75,8 +69,7 @@ export class TypedMap extends TypedContainer {
   }
 
   add(json: string, member: TypedContainer | undefined): void {
-    flatten(json);
-    this.#json.append(this.#entry(json));
+    this.#json.append(`${this.#head}${json}`);
     this.addFlags(this.#seen.size, this.#key, member);
     this.#seen.add(this.#keyText);
   }
@@ -85,13 +78,13 @@ export class TypedMap extends TypedContainer {
     return `{${this.#json.joined}}`;
   }
 
-  show(open: string | undefined): string {
-    if (open === undefined) return `{${this.#json.text}}`;
-    return `{${this.#json.text}${this.#entry(open)}}`;
+  show(open: TextParts | undefined): TextParts {
+    return ['{', this.#json.parts, open === undefined ? '' : [this.#head, open], '}'];
   }
 
-  #entry(value: string): string {
-    return `${this.#json.isEmpty ? '' : ','}${this.#keyText}:${value}`;
+  /** The text before the value that comes next. */
+  get #head(): string {
+    return `${this.#json.length === 0 ? '' : ','}${this.#keyText}:`;
   }
 }
 
@@ -105,7 +98,7 @@ export class TypedObject extends TypedContainer {
   #field: FieldPlan | undefined = undefined;
   #key = '';
   /** The keys that belong to no field. */
-  readonly #unknown: string[] = [];
+  #unknown: string[] | undefined = undefined;
   /** The index of the field after it. */
   #next = 0;
 
@@ -132,8 +125,8 @@ export class TypedObject extends TypedContainer {
 
   #nextUnknown(key: string): Plan | undefined {
     if (isFrameKey(key)) return undefined;
-    if (this.#unknown[0] === key) return undefined; // It can be the first key of the next item of a list.
-    this.#unknown.push(key);
+    if (this.#unknown?.[0] === key) return undefined; // It can be the first key of the next item of a list.
+    (this.#unknown ??= []).push(key);
     return DROPPED;
   }
 
@@ -148,7 +141,7 @@ export class TypedObject extends TypedContainer {
 
   close(): string | undefined {
     const { shown } = this.#fields;
-    if (this.#values.length === 0 && shown.length > 0) return undefined;
+    if (this.#next === 0 && shown.length > 0) return undefined;
     let json = '{';
     for (const field of shown) {
       const value = this.#values[field.position] ?? this.#nullFallback(field);
@@ -160,16 +153,18 @@ export class TypedObject extends TypedContainer {
 
   /** A key that belongs to no field can be meant for a field that has no value. */
   #nullFallback({ plan }: FieldPlan): string | undefined {
-    return this.#unknown.every(isCommentaryKey) && plan.fallback()?.json === 'null' ? 'null' : undefined;
+    const isNull = this.#unknown?.every(isCommentaryKey) !== false && plan.fallback()?.json === 'null';
+    return isNull ? 'null' : undefined;
   }
 
-  show(open: string | undefined): string {
-    let json = '{';
+  show(open: TextParts | undefined): TextParts {
+    const json: TextParts[] = ['{'];
     for (const field of this.#fields.shown) {
       const value = this.#values[field.position] ?? (field === this.#field ? open : undefined);
-      json += (json === '{' ? field.jsonKey : field.nextJsonKey) + (value ?? field.plan.blank(false));
+      json.push(json.length === 1 ? field.jsonKey : field.nextJsonKey, value ?? field.plan.blank(false));
     }
-    return `${json}}`;
+    json.push('}');
+    return json;
   }
 }
 

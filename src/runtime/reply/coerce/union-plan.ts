@@ -1,6 +1,8 @@
+import type { TextParts } from '../../../base/text-parts.ts';
 import { OPEN_BRACE } from '../candidates/scan/characters.ts';
 import { isNothing, isNullWord, isWordForNothing } from './spelling.ts';
 import { REPAIR, type NodeKind, type ReplyNode } from '../candidates/scan/reply-node.ts';
+import type { GrowingString } from '../growing-text.ts';
 import { mismatch, unionError, type CoercionError } from './coercion-error.ts';
 import { asWritten, CoercedValue, compareCost, isPerfect, isShaped, nullFor, type CoercionOutcome } from './outcome.ts';
 import { INEXACT, MISMATCH, PartialValue, Plan, type TypedContainer } from './plan.ts';
@@ -72,11 +74,12 @@ export class UnionPlan extends Plan {
     return (this.#nullable && first === SMALL_N) || this.#members.some((member) => member.mayBegin(first));
   }
 
-  override showString(json: string): string | undefined {
+  override showString(string: GrowingString): TextParts | undefined {
     if (this.doneOnly) return undefined;
     // An escape takes up to six characters.
-    const canBeLabel = json.length - 2 <= 6 * this.longestLabel && this.mayBecome(JSON.parse(json) as string, true);
-    return canBeLabel ? undefined : this.#stringMember()?.showString(json);
+    const isShort = string.size - 2 <= 6 * this.longestLabel;
+    const canBeLabel = isShort && this.mayBecome(JSON.parse(string.text) as string, true);
+    return canBeLabel ? undefined : this.#stringMember()?.showString(string);
   }
 
   /** A value that an `@assert` can still reject is hidden. */

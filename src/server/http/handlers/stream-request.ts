@@ -112,12 +112,12 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (this.finished || !this.#events.writable) return;
     this.#sendReasoning();
     this.#sendText();
-    const json = this.#stream?.takePartial();
+    const partial = this.#stream?.takePartial();
     if (this.#stream?.isBehind() === true) this.#pace.readOn();
-    if (json !== undefined) {
+    if (partial !== undefined) {
       this.#partials += 1;
       this.#pace.sent();
-      this.#events.event(`{"partial_result":${json}}`);
+      this.#events.event(['{"partial_result":', partial, '}']);
     }
     if (this.#partials > 0) this.#coalesceReads();
   }

@@ -2,7 +2,7 @@
 const TAB = 9;
 export const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
-const SPACE = 32;
+export const SPACE = 32;
 export const DOUBLE_QUOTE = 34;
 export const HASH = 35;
 export const SINGLE_QUOTE = 39;
@@ -65,7 +65,11 @@ export function codeAt(text: string, at: number): number {
 /** Returns the position of the first character at or after `from` that is not a space, or the length of the text. */
 export function skipSpace(text: string, from: number): number {
   let at = from;
-  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    // Nearly all characters are decided without the call.
+    if (code !== SPACE && code !== LINE_FEED && ((code > SPACE && code < 128) || !isSpace(code))) break;
+  }
   return at;
 }
 

@@ -26,6 +26,7 @@ import {
   RIGHT_QUOTE,
   SINGLE_QUOTE,
   skipSpace,
+  SPACE,
 } from './characters.ts';
 import { REPAIR, ReplyNode } from './reply-node.ts';
 
@@ -72,6 +73,7 @@ export class StringReader {
     for (; ; at += 1) {
       if (at >= text.length) return -1;
       const code = text.charCodeAt(at);
+      if (code > CLOSE_BRACKET && code < OPEN_BRACE) continue; // Most characters are small letters.
       if (code === DOUBLE_QUOTE) break;
       if (code === BACKSLASH) {
         at += 1;
@@ -85,7 +87,7 @@ export class StringReader {
     }
     const next = codeAt(text, at + 1);
     const before = text.charCodeAt(at - 1);
-    if (next === DOUBLE_QUOTE || before === COMMA || isSpace(before)) return -1;
+    if (next === DOUBLE_QUOTE || before === COMMA || before === SPACE || (before > 128 && isSpace(before))) return -1;
     if (goesOn(text, at + 1, hasBrackets)) return at + 1;
     if (this.escapes === 'other') return -1;
     const brackets = hasBrackets ? openBrackets(text.slice(start + 1, at)) : 0;

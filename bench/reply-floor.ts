@@ -146,7 +146,7 @@ function streamsOf(folder: string): string {
     for (const character of text) {
       stream.push(character);
       const partial = stream.takePartial();
-      if (partial !== undefined) partials.push(partial);
+      if (partial !== undefined) partials.push(partial.join(''));
     }
     const [end, whole] = [stream.finish(), parser.parse(text)];
     if (JSON.stringify(end) !== JSON.stringify(whole)) otherEnds += 1;

@@ -8,7 +8,7 @@ export type TextParts = string | readonly TextParts[];
 const SHORT_PART = 1024;
 
 /** Returns the parts of a text as one list. */
-export function partsOf(text: TextParts): readonly string[] {
+export function textParts(text: TextParts): readonly string[] {
   const parts: string[] = [];
   const rest = gather(text, parts, '');
   if (rest !== '') parts.push(rest);
@@ -29,14 +29,14 @@ function gather(text: TextParts, parts: string[], before: string): string {
 }
 
 /** Returns the number of UTF-16 units in all parts. */
-export function lengthOf(parts: readonly string[]): number {
+export function lengthOfParts(parts: readonly string[]): number {
   let length = 0;
   for (const part of parts) length += part.length;
   return length;
 }
 
 /** Returns the whole text, which V8 copies together when something reads it. */
-export function joined(parts: readonly string[]): string {
+export function joinParts(parts: readonly string[]): string {
   let text = '';
   for (const part of parts) text += part;
   return text;
@@ -44,7 +44,7 @@ export function joined(parts: readonly string[]): string {
 
 /** True for the same text, whatever its parts. */
 export function isSameText(parts: readonly string[], others: readonly string[]): boolean {
-  return lengthOf(parts) === lengthOf(others) && joined(parts) === joined(others);
+  return lengthOfParts(parts) === lengthOfParts(others) && joinParts(parts) === joinParts(others);
 }
 
 /** The length from which the end of a text becomes a block. */

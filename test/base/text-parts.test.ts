@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { isSameText, joined, lengthOf, partsOf } from '../../src/base/text-parts.ts';
+import { isSameText, joinParts, lengthOfParts, textParts } from '../../src/base/text-parts.ts';
 
 const LONG = 'x'.repeat(2000);
 
 test('short parts are one with their neighbors, and long parts stay as they are', () => {
-  expect(partsOf('')).toEqual([]);
-  expect(partsOf(['a', ['b', [], ''], 'c'])).toEqual(['abc']);
-  expect(partsOf(['a', [LONG, ['b'], 'c', LONG], 'd'])).toEqual(['a', LONG, 'bc', LONG, 'd']);
-  expect(lengthOf(['a', LONG])).toBe(2001);
-  expect(joined(['a', 'b', 'c'])).toBe('abc');
+  expect(textParts('')).toEqual([]);
+  expect(textParts(['a', ['b', [], ''], 'c'])).toEqual(['abc']);
+  expect(textParts(['a', [LONG, ['b'], 'c', LONG], 'd'])).toEqual(['a', LONG, 'bc', LONG, 'd']);
+  expect(lengthOfParts(['a', LONG])).toBe(2001);
+  expect(joinParts(['a', 'b', 'c'])).toBe('abc');
 });
 
 test('texts are compared whatever their parts', () => {

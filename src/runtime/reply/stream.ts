@@ -1,4 +1,4 @@
-import { GrowingText, isSameText, joined, lengthOf, partsOf, type TextParts } from '../../base/text-parts.ts';
+import { GrowingText, isSameText, joinParts, lengthOfParts, textParts, type TextParts } from '../../base/text-parts.ts';
 import { coerceReply, coerceShortReply, parseOutcome, SHORT_TEXT } from './reply.ts';
 import { isText } from './coerce/outcome.ts';
 import { PartialValue } from './coerce/plan.ts';
@@ -63,7 +63,7 @@ export class GrowingReply implements ReplyStream {
     const json = this.#budget.run(() => (isString ? this.#partialString() : this.#partialValue(delta)), 'short');
     if (this.#budget.isSpent) this.#release();
     if (json === undefined) return undefined;
-    const parts = partsOf(json);
+    const parts = textParts(json);
     if (this.#last !== undefined && isSameText(parts, this.#last)) return undefined;
     if (this.#tolerant !== undefined && this.#changesKind(parts)) return undefined;
     this.#last = parts;
@@ -158,14 +158,14 @@ export class GrowingReply implements ReplyStream {
 
   /** True for an object or list that is complete or has some content: any other can still become part of a string. */
   #isOtherMember(json: TextParts): boolean {
-    const parts = partsOf(json);
+    const parts = textParts(json);
     if (parts[0]?.startsWith('"') === true) return false;
     if ((this.#tolerant ?? this.#fastPath)?.isComplete === true) return true;
-    const length = lengthOf(parts);
+    const length = lengthOfParts(parts);
     if (length > SHORT_PARTIAL && length < PARTIAL_GROWTH * this.#examined) return false;
     this.#examined = length;
     spend(length / PARSED_PER_STEP);
-    return isContent(JSON.parse(joined(parts)));
+    return isContent(JSON.parse(joinParts(parts)));
   }
 
   #partialComposite(delta: string): TextParts | undefined {
@@ -275,7 +275,7 @@ export class TolerantPartials {
   #tryJoined(last: readonly string[] | undefined): string | undefined {
     if (this.#finder.candidates.length <= this.#candidate + 1) return undefined;
     const json = this.#joinedPartial();
-    if (json === undefined || last === undefined || !json.startsWith(joined(last).slice(0, -1))) return undefined;
+    if (json === undefined || last === undefined || !json.startsWith(joinParts(last).slice(0, -1))) return undefined;
     this.#isJoined = true;
     return json;
   }

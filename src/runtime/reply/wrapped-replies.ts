@@ -1,4 +1,4 @@
-import { joined } from '../../base/text-parts.ts';
+import { joinParts } from '../../base/text-parts.ts';
 import { err, ok } from '../../base/result.ts';
 import type { CompileCondition, DefinitionIndex } from '../../schema/program.ts';
 import type { ExplainedCandidate, Explanation } from '../../schema/explanation.ts';
@@ -77,7 +77,7 @@ class WrappedParser implements ReplyParser {
     if (this.#unbegun === undefined) {
       const stream = this.#wrapped.openStream();
       stream.push(this.#wrapper.before);
-      this.#unbegun = joined(this.#wrapper.unwrap(stream.takePartial() ?? []));
+      this.#unbegun = joinParts(this.#wrapper.unwrap(stream.takePartial() ?? []));
     }
     return this.#unbegun;
   }
@@ -199,7 +199,7 @@ class Wrapper {
     if (outcome.ok) {
       const { json, flags, losses } = outcome.value;
       const inner = flags.map((flag) => ({ ...flag, path: this.#pathIn(flag.path) }));
-      return ok(new JsonReply(joined(this.unwrap([json])), inner, losses));
+      return ok(new JsonReply(joinParts(this.unwrap([json])), inner, losses));
     }
     return err(replyFailure(outcome.failure.details.map((detail) => this.#violation(detail))));
   }

@@ -1,5 +1,5 @@
 import type { ByteBudget } from '../../base/byte-budget.ts';
-import { lengthOf, partsOf, type TextParts } from '../../base/text-parts.ts';
+import { lengthOfParts, textParts, type TextParts } from '../../base/text-parts.ts';
 import type { HeaderList } from './response-head.ts';
 import type { Sweep, Swept } from './sweep.ts';
 import type { HttpResponse } from './transport.ts';
@@ -112,7 +112,8 @@ export class EventStream implements Swept {
   last(json: string): void {
     if (this.#writable) this.#lastProgressAt = performance.now();
     this.#ended = true;
-    for (const part of partsOf(['data: ', json, '\n\n'])) this.#writable = this.#response.write(withoutLineEnds(part));
+    for (const part of textParts(['data: ', json, '\n\n']))
+      this.#writable = this.#response.write(withoutLineEnds(part));
     this.#response.end();
     if (this.#response.closed) this.close();
   }
@@ -161,11 +162,11 @@ export class EventStream implements Swept {
     const now = performance.now();
     this.#lastWriteAt = now;
     const wasWritable = this.#writable;
-    const parts = partsOf(text);
+    const parts = textParts(text);
     for (const part of parts) this.#writable = this.#response.write(withoutLineEnds(part));
     // Only the first write that finds the reader behind starts the clock.
     if (wasWritable) this.#lastProgressAt = now;
-    if (!this.#writable) this.#hold(lengthOf(parts));
+    if (!this.#writable) this.#hold(lengthOfParts(parts));
   }
 
   #hold(bytes: number): void {

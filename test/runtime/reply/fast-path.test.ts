@@ -1,4 +1,4 @@
-import { partsOf } from '../../../src/base/text-parts.ts';
+import { textParts } from '../../../src/base/text-parts.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { assertProperty } from '../../support/assert-property.ts';
@@ -256,7 +256,7 @@ function takesAsTolerant(reply: string, type: ReplyType, lengths: readonly numbe
     lastTolerant = partials.read(delta, lastTolerant === undefined ? undefined : [lastTolerant]) ?? lastTolerant;
     if (fastPath.gaveUp) break;
     const json = fastPath.show();
-    last = json === undefined ? last : partsOf(json).join('');
+    last = json === undefined ? last : textParts(json).join('');
     expect(last).toBe(lastTolerant);
   }
   const end = fastPath.finish(reply);

@@ -1,4 +1,4 @@
-import { joined } from '../../../src/base/text-parts.ts';
+import { joinParts } from '../../../src/base/text-parts.ts';
 import { compileCondition } from '../../../src/runtime/prompt/compile-condition.ts';
 import { compile } from '../../../src/compiler/compile.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
@@ -77,7 +77,7 @@ export function partialsOf(parser: ReplyParser, deltas: Iterable<string>): strin
   for (const delta of deltas) {
     stream.push(delta);
     const partial = stream.takePartial();
-    if (partial !== undefined) partials.push(joined(partial));
+    if (partial !== undefined) partials.push(joinParts(partial));
   }
   return partials;
 }

@@ -1,4 +1,4 @@
-import { joined } from '../../../src/base/text-parts.ts';
+import { joinParts } from '../../../src/base/text-parts.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stepGrowth } from '../../support/count-steps.ts';
@@ -155,5 +155,5 @@ test('a partial of a long reply comes in parts, of which all but the last are th
     before = parts;
   }
   expect(before.length).toBeGreaterThan(10);
-  expect(JSON.parse(joined(before))).toEqual(pages);
+  expect(JSON.parse(joinParts(before))).toEqual(pages);
 });

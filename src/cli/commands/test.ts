@@ -257,7 +257,10 @@ export function locateTests(
   explicit: boolean,
 ): Result<TestPlaces, string> {
   const missing = paths.find((path) => !existsSync(path));
-  if (missing !== undefined) return err(missingPath(missing) + nameHint(missing));
+  if (missing !== undefined) {
+    const fault = missingPath(missing);
+    return err(fault.includes('Did you mean') ? fault : fault + nameHint(missing));
+  }
   if (paths.length === 0) return ok({ paths: [], ...(from !== undefined && { from }) });
   for (const root of [from, usualDirectory(paths[0] ?? '')]) {
     if (root === undefined || !isDirectory(root) || !paths.every((path) => contains(root, path))) continue;

@@ -45,7 +45,7 @@ export function bodyProblem(bytes: Uint8Array): Problem | undefined {
 }
 
 /** The body of a call without arguments. */
-export const EMPTY_OBJECT: JsonBody = { text: '{}', value: {} };
+export const EMPTY_ARGUMENTS: JsonBody = { text: '{}', value: {} };
 
 /**
  * Parses the JSON object in a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows; of equal keys the last one

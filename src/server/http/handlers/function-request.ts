@@ -15,7 +15,7 @@ import type { Failure } from '../../../schema/failure.ts';
 import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import { INTERNAL_PROBLEM, problemOf, type Problem, problem } from '../problem.ts';
-import { bodyProblem, mediaTypeProblem, EMPTY_OBJECT, readJson, type JsonBody } from '../read-json.ts';
+import { bodyProblem, mediaTypeProblem, EMPTY_ARGUMENTS, readJson, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 import {
@@ -404,7 +404,7 @@ function parseBody(request: FunctionRequest): StepOutcome {
   const { arrived } = state;
   invariant(arrived?.kind === 'body', 'the body is checked');
   state.arrived = undefined;
-  const body = readJson(arrived.bytes, request.takesNoArguments ? EMPTY_OBJECT : undefined);
+  const body = readJson(arrived.bytes, request.takesNoArguments ? EMPTY_ARGUMENTS : undefined);
   if (!body.ok) return body.failure;
   state.body = body.value;
   return undefined;

@@ -42,19 +42,16 @@ export function bodyProblem(bytes: Uint8Array): Problem | undefined {
   return excess === undefined ? undefined : problem('invalid_json', `The body ${excess}.`);
 }
 
-/**
- * Parses the JSON object in a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows; of equal keys the last one
- * counts, as everywhere in JavaScript.
- */
-export function readJson(bytes: Uint8Array): Result<JsonBody, Problem> {
-  const text = textOf(bytes);
-  if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
-  return parse(text);
-}
-
-function textOf(bytes: Uint8Array): string {
+/** Decodes a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows. */
+export function textOf(bytes: Uint8Array): string {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start);
+}
+
+/** Parses the JSON object in the text of a body. Of equal keys the last one counts, as everywhere in JavaScript. */
+export function readJson(text: string): Result<JsonBody, Problem> {
+  if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
+  return parse(text);
 }
 
 function parse(text: string): Result<JsonBody, Problem> {

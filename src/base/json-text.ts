@@ -141,12 +141,17 @@ export function excessOfJson(bytes: Uint8Array, maxValues: number): string | und
   let depth = 0;
   let values = 0;
   let quoted = false;
+  let plain = 0;
   let numberStart = -1;
+  const marks = new StringMarks(bytes);
   for (let index = 0; index < bytes.length; index += 1) {
     const code = bytes[index] ?? 0;
     if (quoted) {
       if (code === BACKSLASH) index += 1;
       else if (code === QUOTE) quoted = false;
+      else if (plain < marks.worthwhile) plain += 1;
+      else index = marks.next(index) - 1;
+      if (code === BACKSLASH || code === QUOTE) plain = 0;
       continue;
     }
     if (code >= MINUS && code <= NINE) {
@@ -167,6 +172,37 @@ export function excessOfJson(bytes: Uint8Array, maxValues: number): string | und
     if (values > maxValues) return `has more than ${maxValues} values in its objects and lists`;
   }
   return undefined;
+}
+
+/** A native search that skips fewer bytes takes more time than reading them. */
+const SHORTEST_SKIP = 64;
+
+/** Finds the quotes and backslashes of a text from front to back, and searches each byte at most once for each of the two. */
+class StringMarks {
+  readonly #bytes: Buffer;
+  #quote = -1;
+  #backslash = -1;
+  /** A search is worth its time after so many characters of a string: each search that skips little doubles the number. */
+  worthwhile = 16;
+
+  constructor(bytes: Uint8Array) {
+    // A buffer searches eight times as fast as its base class.
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** The index of the first quote or backslash from `index` on, or the length of the text. */
+  next(index: number): number {
+    if (this.#quote < index) this.#quote = this.#indexOf(QUOTE, index);
+    if (this.#backslash < index) this.#backslash = this.#indexOf(BACKSLASH, index);
+    const next = Math.min(this.#quote, this.#backslash);
+    if (next - index < SHORTEST_SKIP) this.worthwhile *= 2;
+    return next;
+  }
+
+  #indexOf(mark: number, from: number): number {
+    const found = this.#bytes.indexOf(mark, from);
+    return found < 0 ? this.#bytes.length : found;
+  }
 }
 
 /** `[` or `{`, which differ in one bit. */

@@ -66,17 +66,19 @@ export function deepFreeze<T>(value: T): T {
 }
 
 /**
- * JSON text with the keys of every object in code-unit order and without spaces: equal data gives equal text, whatever
- * the order of its keys. Omits members that are undefined, as JSON.stringify does. For trusted data of modest depth.
+ * JSON text without spaces whose objects have their keys in an order that depends only on the keys: equal data gives equal text.
+ * Omits members that are undefined, as JSON.stringify does. For trusted data of modest depth.
  */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const members: string[] = [];
-  for (const [key, member] of Object.entries(value).toSorted((a, b) => compareText(a[0], b[0]))) {
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
-  }
-  return `{${members.join(',')}}`;
+  return JSON.stringify(withSortedKeys(value)) ?? 'null';
+}
+
+/** JavaScript puts keys that are indices first, and keeps the order of all others. */
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const keys = Object.keys(value).toSorted(compareText);
+  return Object.fromEntries(keys.map((key) => [key, withSortedKeys(Reflect.get(value, key))]));
 }
 
 /** Order by UTF-16 code units: the same on every machine, unlike an order by locale. */

@@ -1,44 +1,56 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { LARGE } from '../../src/base/own-turn.ts';
-import { success } from './support/scripted-runtime.ts';
+import { failed, success } from './support/scripted-runtime.ts';
+import { countTurns } from '../support/count-turns.ts';
 import { startServer } from './support/test-server.ts';
 import { TRANSPORTS } from './support/transports.ts';
 
 const BODY = JSON.stringify({ text: 'x'.repeat(4 * LARGE) });
 
-/** Numbers the turns of the event loop until the test ends. */
-function countTurns(): () => number {
-  let turn = 0;
-  const timer = { stopped: false };
-  const next = (): void => {
-    turn += 1;
-    if (!timer.stopped) setImmediate(next);
-  };
-  next();
-  onTestFinished(() => {
-    timer.stopped = true;
-  });
-  return () => turn;
+const POST = { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.from(BODY) };
+
+function isBody(value: unknown): boolean {
+  return typeof value === 'string' && value.length === BODY.length;
 }
 
-test.each(TRANSPORTS)(
-  'large bodies that arrive together are checked and parsed in turns of their own (%s)',
-  async (name) => {
-    const server = await startServer(name, { maxBodyBytes: 8 * LARGE, callerShare: 1 });
-    onTestFinished(() => server.close());
-    server.runtime.onCall = () => success('fine');
-    const turn = countTurns();
-    const turns: number[] = [];
-    const parse = JSON.parse.bind(JSON);
-    const parsed = vi.spyOn(JSON, 'parse').mockImplementation((text: string, ...more) => {
-      if (text.length === BODY.length) turns.push(turn());
-      return parse(text, ...more) as unknown;
-    });
-    onTestFinished(() => parsed.mockRestore());
-    const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: BODY };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.url}/call/Greet`, post)));
-    for (const answer of answers) expect(await answer.json()).toBe('fine');
-    expect(turns).toHaveLength(8);
-    expect(new Set(turns).size).toBe(8);
-  },
-);
+/** The function `name` of `owner` notes the turn of each call with a body, as its argument or result. */
+function notedTurns(owner: object, name: string, turn: () => number): Set<number> {
+  const turns = new Set<number>();
+  const original = Reflect.get(owner, name) as (this: unknown, ...args: unknown[]) => unknown;
+  const noting = function noting(this: unknown, ...args: unknown[]): unknown {
+    const result = original.apply(this, args);
+    if (isBody(args[0]) || isBody(result)) turns.add(turn());
+    return result;
+  };
+  Reflect.set(owner, name, noting);
+  onTestFinished(() => {
+    Reflect.set(owner, name, original);
+  });
+  return turns;
+}
+
+const FAULT = { code: 'invalid_argument', message: 'text has to be a number', details: [] } as const;
+
+describe.each(TRANSPORTS)('transport %s', (name) => {
+  test.each([
+    ['that are answered', () => success('fine'), 200],
+    ['whose calls fail', () => failed(FAULT), 400],
+  ])(
+    'each step over a large body has a turn for itself, also for bodies that arrive together: %s',
+    async (...given) => {
+      const [, outcome, status] = given;
+      const server = await startServer(name, { maxBodyBytes: 8 * LARGE, callerShare: 1 });
+      onTestFinished(() => server.close());
+      server.runtime.onCall = outcome;
+      const turn = countTurns();
+      const decoded = notedTurns(Buffer.prototype, 'toString', turn);
+      const parsed = notedTurns(JSON, 'parse', turn);
+      const searched = notedTurns(RegExp.prototype, 'test', turn);
+      const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${server.url}/call/Greet`, POST)));
+      for (const answer of answers) expect(answer.status).toBe(status);
+      await expect.poll(() => searched.size).toBeGreaterThanOrEqual(8);
+      expect([decoded.size, parsed.size]).toEqual([8, 8]);
+      expect(new Set([...decoded, ...parsed, ...searched]).size).toBe(8 + 8 + searched.size);
+    },
+  );
+});

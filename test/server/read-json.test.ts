@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { countSteps } from '../support/count-steps.ts';
-import { bodyProblem, readJson } from '../../src/server/http/read-json.ts';
+import { bodyProblem, readJson, textOf } from '../../src/server/http/read-json.ts';
 import { excessOfJson } from '../../src/base/json-text.ts';
 import { assertProperty } from '../support/assert-property.ts';
 
@@ -13,7 +13,7 @@ function message(text: string): string {
   const bytes = Buffer.from(text);
   const fault = bodyProblem(bytes);
   if (fault !== undefined) return fault.message;
-  const read = readJson(bytes);
+  const read = readJson(textOf(bytes));
   return read.ok ? 'ok' : read.failure.message;
 }
 
@@ -69,6 +69,19 @@ test('no JSON within the limits is refused, and its strings do not matter', () =
     fc.property(fc.json({ maxDepth: 20 }), fc.string({ unit: 'binary' }), (json, text) => {
       const padding = ' '.repeat(300);
       expect(excess(`{"a":${json}${padding},${JSON.stringify(`${text}\\"[{`)}:1}`)).toBeUndefined();
+    }),
+  );
+});
+
+test('long strings hide none of the values around them, wherever they have quotes and backslashes', () => {
+  const run = fc.nat({ max: 300 }).map((length) => 'x'.repeat(length));
+  const part = fc.oneof(run, fc.constantFrom('"', '\\', '\\"', ',[{'));
+  const text = fc.array(part, { maxLength: 20 }).map((parts) => parts.join(''));
+  assertProperty(
+    fc.property(fc.array(text, { minLength: 2, maxLength: 20 }), (texts) => {
+      const bytes = Buffer.from(JSON.stringify(texts) + ' '.repeat(300));
+      expect(excessOfJson(bytes, texts.length)).toBeUndefined();
+      expect(excessOfJson(bytes, texts.length - 1)).toContain('more than');
     }),
   );
 });

@@ -10,6 +10,13 @@ export class FedPools extends ConnectionPools {
   /** All actions of the senders, in order. */
   readonly log: string[] = [];
 
+  readonly #onSend: () => void;
+
+  constructor(onSend: () => void = () => undefined) {
+    super();
+    this.#onSend = onSend;
+  }
+
   override to(): OriginPool {
     return {
       send: (call, listener) => this.#send(call, listener),
@@ -21,6 +28,7 @@ export class FedPools extends ConnectionPools {
 
   #send(call: HttpCall, listener: ResponseListener): ReturnType<OriginPool['send']> {
     this.listener = listener;
+    this.#onSend();
     this.log.push(`send ${call.path}`);
     return {
       pause: () => this.log.push('pause') > 0,

@@ -32,6 +32,8 @@ const length = (value: unknown): number =>
   typeof value === 'string' || Array.isArray(value) || value instanceof Uint8Array ? value.length : 1;
 const ofSubject: Cost = (subject) => length(subject);
 const ofResult: Cost = (_, __, result) => length(result);
+/** A buffer on existing memory copies nothing. */
+const ofCopy: Cost = (_, [source], result) => (source instanceof ArrayBuffer ? 1 : length(result));
 const ofArgument: Cost = (_, [argument]) => length(argument);
 const ofTrim: Cost = (subject, _, result) => 1 + length(subject) - length(result);
 const ofSearch: Cost = (subject, [, from], result) =>
@@ -59,7 +61,7 @@ const COSTS: readonly (readonly [object, Cost, readonly string[]])[] = [
   [Array.prototype, ofResult, ['concat', 'join', 'slice']],
   [Array.prototype, ofSubject, ['fill', 'flat', 'includes', 'reverse', 'shift', 'sort', 'toSorted', 'unshift']],
   [Array, ofResult, ['from']],
-  [Buffer, ofResult, ['concat', 'from']],
+  [Buffer, ofCopy, ['concat', 'from']],
   [Buffer.prototype, ofResult, ['toString']],
   [Buffer.prototype, ofSearch, ['indexOf']],
   [TextDecoder.prototype, ofResult, ['decode']],

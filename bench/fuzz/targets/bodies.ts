@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import { BodyBudget } from '../../../src/server/admission.ts';
-import { readJson } from '../../../src/server/http/read-json.ts';
+import { readJson, textOf } from '../../../src/server/http/read-json.ts';
 import type { BodyOutcome, RequestHandler } from '../../../src/server/http/transport.ts';
 import { listenOn, TRANSPORTS, type Listening } from '../../../test/server/support/transports.ts';
 import type { Random } from '../../recover/random.ts';
@@ -124,7 +124,7 @@ function generate(random: Random): BodyInput {
 
 /** `readJson` accepts the objects that the JSON of this platform accepts, in valid UTF-8 and up to a depth. */
 function jsonFault(bytes: Buffer): Outcome | undefined {
-  const accepted = readJson(bytes).ok;
+  const accepted = readJson(textOf(bytes)).ok;
   const wanted = isAcceptable(bytes);
   return accepted === wanted
     ? undefined

@@ -1,4 +1,4 @@
-import { inOwnTurn, LARGE } from '../../base/own-turn.ts';
+import { inOwnTurn, LARGE, ownTurn } from '../../base/own-turn.ts';
 import { Cancellation } from '../../base/cancellation.ts';
 import { inMicrotask, type ExchangeLimits } from './http/exchange-clock.ts';
 import { type Result, err, ok } from '../../base/result.ts';
@@ -129,17 +129,28 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   start(): void {
-    const { protocol } = this.#client;
-    const { messages, output } = this.#request;
+    const { messages } = this.#request;
     if (hasMediaUrl(messages)) {
       this.#sendWhenReady(this.#encodeWithMedia());
       return;
     }
-    const call = protocol.call(messages, this.#streamed, output);
+    const call = isLargePrompt(messages) ? this.#encodeInTurns(messages) : this.#encode(messages);
     if (call instanceof Promise) {
       this.#prepare(undefined);
       this.#sendWhenReady(call);
     } else this.#send(call);
+  }
+
+  #encode(messages: readonly Message[]): CallResult | Promise<CallResult> {
+    return this.#client.protocol.call(messages, this.#streamed, this.#request.output);
+  }
+
+  /** To write the body and to send it take a turn each, after that of the prompt. */
+  async #encodeInTurns(messages: readonly Message[]): Promise<CallResult> {
+    await ownTurn();
+    const call = await this.#encode(messages);
+    await ownTurn();
+    return call;
   }
 
   takeReceived(): ModelReply | undefined {
@@ -240,8 +251,8 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   async #encodeWithMedia(): Promise<Result<HttpCall, string | Failure>> {
-    const { protocol, pools, mediaHandling, isSelfHosted, destination } = this.#client;
-    const { messages, output, privateUrls } = this.#request;
+    const { pools, mediaHandling, isSelfHosted, destination } = this.#client;
+    const { messages, privateUrls } = this.#request;
     const room = new MediaBudget(pools.media);
     const cancellation = this.#prepare(room);
     const guard = privateUrls ? 'not-link-local' : 'public-only';
@@ -253,7 +264,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     }
     const fetch = (url: string): ReturnType<typeof fetchMedia> => fetchMedia(url, { pools, guard, cancellation });
     const inlined = await inlineMedia(messages, mediaHandling, { fetch, room });
-    return inlined.ok ? protocol.call(inlined.value, this.#streamed, output) : inlined;
+    return inlined.ok ? this.#encodeInTurns(inlined.value) : inlined;
   }
 
   /** A rejection, such as for a string that V8 cannot hold, ends the call immediately and not at its deadline. */
@@ -372,6 +383,17 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     this.#preparation?.media?.release();
     this.#coalescer?.stop();
   }
+}
+
+function isLargePrompt(messages: readonly Message[]): boolean {
+  let length = 0;
+  for (const { parts } of messages) {
+    for (const part of parts) {
+      if (part.kind === 'text') length += part.text.length;
+      else if (part.source.kind === 'base64') length += part.source.data.length;
+    }
+  }
+  return length >= LARGE;
 }
 
 interface Reading extends Expected {

@@ -47,26 +47,19 @@ export function bodyProblem(bytes: Uint8Array): Problem | undefined {
 /** The body of a call without arguments. */
 export const EMPTY_ARGUMENTS: JsonBody = { text: '{}', value: {} };
 
-/**
- * Parses the JSON object in a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows; of equal keys the last one
- * counts, as everywhere in JavaScript. `empty`: the result for an empty body; absent: such a body is refused.
- */
-export function readJson(bytes: Uint8Array, empty?: JsonBody): Result<JsonBody, Problem> {
-  const text = textOf(bytes);
-  if (text.trim() === '') return empty === undefined ? emptyBody() : ok(empty);
-  return parse(text);
-}
-
-function emptyBody(): Result<never, Problem> {
-  return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
-}
-
-function textOf(bytes: Uint8Array): string {
+/** Decodes a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows. */
+export function textOf(bytes: Uint8Array): string {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start);
 }
 
-function parse(text: string): Result<JsonBody, Problem> {
+/**
+ * Parses the JSON object in the text of a body. Of equal keys the last one counts, as everywhere in JavaScript. `empty`: the result for
+ * an empty body; absent: such a body is refused.
+ */
+export function readJson(text: string, empty?: JsonBody): Result<JsonBody, Problem> {
+  if (text.trim() === '')
+    return empty === undefined ? err(problem('invalid_json', 'The body is empty: send a JSON object.')) : ok(empty);
   let value: unknown;
   try {
     value = JSON.parse(text);

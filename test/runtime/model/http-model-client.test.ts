@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import { type Result, ok } from '../../../src/base/result.ts';
 import type { AttemptFailure } from '../../../src/runtime/model/attempt-failure.ts';
 import { openAiChatFormat } from '../../../src/runtime/model/providers/openai.ts';
+import { LARGE } from '../../../src/base/own-turn.ts';
 import { Redactor } from '../../../src/logging/redactor.ts';
 import { DEFAULT_LIMITS } from '../../../src/runtime/model/http/exchange-clock.ts';
 import type { ModelClient } from '../../../src/runtime/model/model-client.ts';
 import { httpModelClient, type WireProtocol } from '../../../src/runtime/model/http-model-client.ts';
 import type { Message } from '../../../src/schema/message.ts';
 import type { ModelReply, ReplyFormat } from '../../../src/runtime/model/wire/reply-format.ts';
+import { countTurns } from '../../support/count-turns.ts';
 import { FedPools } from '../../support/fed-pools.ts';
 
 const READY: WireProtocol['call'] = () => ok({ path: '/', headers: [], body: '{}' });
@@ -77,6 +79,22 @@ test('media that cannot be encoded in a request end the call', async () => {
 test('a failure to prepare the request ends the call', async () => {
   const client = clientWith({ call: () => Promise.resolve().then(tooLong), format: openAiChatFormat });
   expect(described(await asked(client))).toBe(MESSAGE);
+});
+
+test('large prompts are encoded and sent in turns of their own', async () => {
+  const message = { role: 'user', parts: [{ kind: 'text', text: 'x'.repeat(LARGE) }] } as const;
+  const turn = countTurns();
+  const turns: number[] = [];
+  const call: WireProtocol['call'] = () => {
+    turns.push(turn());
+    return ok({ path: '/', headers: [], body: '{}' });
+  };
+  const pools = new FedPools(() => turns.push(turn()));
+  for (let each = 0; each < 4; each += 1)
+    void asked(clientWith({ call, format: openAiChatFormat }, pools), { messages: [message] });
+  await expect.poll(() => pools.log).toHaveLength(4);
+  expect(new Set(turns).size).toBe(8);
+  expect(turns).not.toContain(0);
 });
 
 /** Requests a reply, and feeds a body as one chunk. */

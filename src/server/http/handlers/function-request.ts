@@ -15,7 +15,7 @@ import type { Failure } from '../../../schema/failure.ts';
 import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import { INTERNAL_PROBLEM, problemOf, type Problem, problem } from '../problem.ts';
-import { bodyProblem, mediaTypeProblem, EMPTY_ARGUMENTS, readJson, type JsonBody } from '../read-json.ts';
+import { bodyProblem, mediaTypeProblem, EMPTY_ARGUMENTS, readJson, textOf, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 import {
@@ -41,6 +41,7 @@ const STEPS: readonly Step[] = [
   checkHead, // 403 404 415
   readBody,
   checkBody, // 400 408 413 503
+  decodeBody,
   parseBody, // 400
   loadTypes,
   prepare, // 400
@@ -62,8 +63,10 @@ type StepOutcome = Problem | 'later' | undefined;
 interface RequestState {
   /** The index of the next step. */
   next: number;
-  /** Until the body is parsed. The bytes of a small one are the memory of the transport, and gone after this turn. */
+  /** Until the body is decoded. The bytes of a small one are the memory of the transport, and gone after this turn. */
   arrived: BodyOutcome | undefined;
+  /** Until the body is parsed. */
+  text: string;
   /** In bytes. */
   size: number;
   body: JsonBody | undefined;
@@ -97,6 +100,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
   readonly state: RequestState = {
     next: 0,
     arrived: undefined,
+    text: '',
     size: 0,
     body: undefined,
     types: undefined,
@@ -153,18 +157,18 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
           outcome.then(this.proceed.bind(this), this.crashed.bind(this));
           return;
         }
+        if (this.#takesTurns(outcome)) return;
         if (outcome !== undefined) this.refuse(outcome);
-        else if (this.#takesTurns()) return;
       }
     } catch (error) {
       this.callCrashed(error);
     }
   }
 
-  /** Returns true if the next step has a turn of the event loop for itself, because the body is large. */
-  #takesTurns(): boolean {
+  /** Returns true if the next step, or the problem, has a turn of the event loop for itself, because the body is large. */
+  #takesTurns(outcome?: Problem): boolean {
     if (this.state.size < LARGE) return false;
-    inOwnTurn(() => this.proceed());
+    inOwnTurn(() => this.proceed(outcome));
     return true;
   }
 
@@ -271,6 +275,15 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
 
   get finished(): boolean {
     return this.state.finished;
+  }
+
+  /**
+   * Answers a call that has ended, with a text of this length. Its last step, and the search for credentials in a large body or the
+   * answer, take a turn each.
+   */
+  protected answer(work: () => void, length = 0): void {
+    if (Math.max(this.state.size, length) < LARGE) this.guarded(work);
+    else inOwnTurn(() => this.finished || this.guarded(work));
   }
 
   /** Runs `work`: an exception is logged and answered with 500, and the process continues. */
@@ -399,12 +412,18 @@ function checkBody({ context, functionName, state, waits }: FunctionRequest): St
   }
 }
 
-function parseBody(request: FunctionRequest): StepOutcome {
-  const { state } = request;
+function decodeBody({ state }: FunctionRequest): StepOutcome {
   const { arrived } = state;
   invariant(arrived?.kind === 'body', 'the body is checked');
   state.arrived = undefined;
-  const body = readJson(arrived.bytes, request.takesNoArguments ? EMPTY_ARGUMENTS : undefined);
+  state.text = textOf(arrived.bytes);
+  return undefined;
+}
+
+function parseBody(request: FunctionRequest): StepOutcome {
+  const { state } = request;
+  const body = readJson(state.text, request.takesNoArguments ? EMPTY_ARGUMENTS : undefined);
+  state.text = '';
   if (!body.ok) return body.failure;
   state.body = body.value;
   return undefined;

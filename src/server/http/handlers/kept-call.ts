@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LARGE, ownTurn } from '../../../base/own-turn.ts';
 import { err, ok, type Result } from '../../../base/result.ts';
 import type { KeptAnswerFields } from '../../../logging/request-log.ts';
 import type { OwnClaim } from '../../../policy/answer-store.ts';
@@ -119,6 +120,11 @@ export class KeptCall {
     this.#body = body;
   }
 
+  /** To write the identity of the call and to hash a text take a turn each. */
+  get #isLarge(): boolean {
+    return this.#body.text.length >= LARGE;
+  }
+
   /** Equal calls can wait for the answer of this one. */
   get owns(): boolean {
     return this.#owned.length > 0;
@@ -193,8 +199,10 @@ export class KeptCall {
   async #claimCached({ remainingMs, timeoutMs }: Wait): Promise<ClaimOutcome | undefined> {
     const { cacheTtlMs: ttlMs, functionName } = this.#prepared;
     if (ttlMs === undefined) return undefined;
+    if (this.#isLarge && this.#bodyHash !== undefined) await ownTurn();
     const { metrics, runtime } = this.#context.services;
     const identity = ttlMs === 0 ? undefined : runtime.identity(this.#prepared);
+    if (this.#isLarge) await ownTurn();
     const key = identity === undefined ? undefined : sha256(`cache ${identity}`);
     const ownTime = (): number => remainingMs() - timeoutMs * (1 - WAITED_SHARE);
     const taken = key === undefined ? undefined : await this.#take({ feature: 'cache', key, ttlMs }, ownTime);

@@ -1,3 +1,4 @@
+import { inTurn } from '../../../base/own-turn.ts';
 import type { CallOutcome, FunctionStream, PreparedCall, StreamObserver } from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
@@ -15,10 +16,14 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   readonly limits = this.context.services.streamLimits;
   readonly backlog = this.context.services.streamBacklog;
   readonly #events = new EventStream(this.context.response, this.context.services.sweep, this);
-  readonly #pace = new PartialPace(this.context.services.config.partialIntervalMs, () => this.#sendPartial());
+  readonly #pace = new PartialPace(this.context.services.config.partialIntervalMs, () => this.#partialDue());
   #statusTimer: NodeJS.Timeout | undefined;
   #stream: FunctionStream | undefined;
   #partials = 0;
+  /** The length of the model's text: a partial is about as long. */
+  #length = 0;
+  /** A large partial waits for its turn. */
+  #partialWaits = false;
   /** The text of the model that the reader has not received yet; undefined unless the caller asks for the trace. */
   #text: string | undefined;
   /** The reasoning of the model that the reader has not received yet. */
@@ -38,6 +43,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   /** Called when model text arrived. */
   text(delta: string): void {
     if (this.finished) return;
+    this.#length += delta.length;
     if (this.#text !== undefined) this.#text += delta;
     this.#open();
     if (this.#events.writable) this.#pace.touch();
@@ -52,6 +58,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   }
 
   reset(reason: string): void {
+    this.#length = 0;
     if (this.#text !== undefined) this.#text = '';
     this.#reasoning = '';
     if (this.finished || (this.#partials === 0 && !this.#sentDelta)) return;
@@ -61,7 +68,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   }
 
   ended(outcome: CallOutcome): void {
-    if (this.callEnded(outcome.report)) this.guarded(() => this.#end(outcome));
+    if (this.callEnded(outcome.report)) this.answer(() => this.#end(outcome), valueLength(outcome));
   }
 
   /** A reader that accepts events again gets the newest value, not the ones it missed. */
@@ -106,6 +113,16 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (this.finished || this.#events.opened) return;
     clearTimeout(this.#statusTimer);
     this.#events.open(this.context.headers([]));
+  }
+
+  /** The partials of many streams are due in one turn of the event loop, and each contains the whole value so far. */
+  #partialDue(): void {
+    if (this.#partialWaits) return;
+    this.#partialWaits = true;
+    inTurn(this.#length, () => {
+      this.#partialWaits = false;
+      this.guarded(() => this.#sendPartial());
+    });
   }
 
   #sendPartial(): void {
@@ -178,6 +195,10 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     clearTimeout(this.#statusTimer);
     this.#pace.stop();
   }
+}
+
+function valueLength({ result }: CallOutcome): number {
+  return result.ok ? result.value.json.length : 0;
 }
 
 /** The longest distance between two slots. It adds at most this to the first interval of a stream. */

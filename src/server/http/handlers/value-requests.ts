@@ -11,6 +11,7 @@ import type {
 } from '../../../runtime/call/runtime.ts';
 import { NO_LOSSES, type ParsedReply } from '../../../runtime/reply/reply-parser.ts';
 import type { Failure } from '../../../schema/failure.ts';
+import type { Message } from '../../../schema/message.ts';
 import type { Problem } from '../problem.ts';
 import type { JsonBody } from '../read-json.ts';
 import { JSON_TYPE, type HeaderList } from '../response-head.ts';
@@ -35,7 +36,7 @@ export class CallRequest extends FunctionRequest {
   }
 
   #answer(outcome: CallOutcome): void {
-    if (this.callEnded(outcome.report)) this.guarded(this.#send.bind(this, outcome));
+    if (this.callEnded(outcome.report)) this.answer(this.#send.bind(this, outcome));
   }
 
   #send({ result, report }: CallOutcome): void {
@@ -64,12 +65,18 @@ export class RenderRequest extends FunctionRequest {
 
   protected run(prepared: PreparedCall): 'later' {
     const messages = this.context.services.runtime.render(prepared);
-    if (messages.ok) {
-      const json = JSON.stringify({ messages: messages.value });
-      this.context.send(200, [JSON_TYPE], json);
-      this.finish({ status: 200, responseText: json });
-    } else this.fail(messages.failure);
+    this.answer(() => this.#send(messages));
     return 'later';
+  }
+
+  #send(messages: Result<readonly Message[], Failure>): void {
+    if (!messages.ok) {
+      this.fail(messages.failure);
+      return;
+    }
+    const json = JSON.stringify({ messages: messages.value });
+    this.context.send(200, [JSON_TYPE], json);
+    this.finish({ status: 200, responseText: json });
   }
 
   protected answerProblem(of: Problem): void {
@@ -99,7 +106,7 @@ export class ParseRequest extends FunctionRequest {
     const reply = this.#reply;
     invariant(reply !== undefined, 'the reply is prepared');
     this.context.services.runtime.parseReply(reply, this.callContext()).then(
-      (outcome) => this.guarded(() => this.#answer(reply, outcome)),
+      (outcome) => this.answer(() => this.#answer(reply, outcome)),
       (error: unknown) => this.crashed(error),
     );
     return 'later';

@@ -11,7 +11,7 @@ import type {
   RejectedRequest,
   RequestHeader,
 } from '../transport.ts';
-import { inOwnTurn } from '../../../base/own-turn.ts';
+import { inOwnTurn, inTurn, LARGE } from '../../../base/own-turn.ts';
 import { problem, TOO_MANY_CONNECTIONS, type Problem, INTERNAL_PROBLEM } from '../problem.ts';
 import { Framing } from './framing.ts';
 import { addressOf, isLoopbackAddress } from '../local-caller.ts';
@@ -341,6 +341,7 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
 
   cut(): void {
     this.#state.unread.delete(this);
+    this.#writer?.stop();
     this.#native.close();
   }
 
@@ -512,6 +513,7 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
 
   #aborted(): void {
     this.#state.unread.delete(this);
+    this.#writer?.stop();
     if (this.#closed) return;
     this.#closed = true;
     this.#state.bodies.delete(this);
@@ -544,6 +546,8 @@ function takeHeader(name: string, value: string): void {
 
 /** More than this in one write, or two writes in one cork, can lose bytes in uWebSockets.js (its buffer has 16 KB). */
 const MAX_WRITE_BYTES = 15_000;
+
+const WRITES_OF_A_TURN = Math.ceil(LARGE / MAX_WRITE_BYTES);
 
 /** This many UTF-16 units fit into one write, whatever they encode to. */
 const SURELY_FITS = MAX_WRITE_BYTES / 3;
@@ -602,9 +606,16 @@ class UwsWriter {
     if (!this.#blocked) this.#drained();
   }
 
-  #pump(): boolean {
-    if (!this.#opened) return true;
-    while (!this.#blocked && this.#queue.length > 0) this.#writeNext(this.#queue.shift() ?? '');
+  /** Writes nothing more: the connection is gone. */
+  stop(): void {
+    this.#finished = true;
+  }
+
+  #pump(mostWrites = Infinity): boolean {
+    if (!this.#opened || this.#finished) return true;
+    for (let writes = 0; !this.#blocked && this.#queue.length > 0 && writes < mostWrites; writes += 1) {
+      this.#writeNext(this.#queue.shift() ?? '');
+    }
     if (this.#ended !== undefined && this.#queue.length === 0) this.#finish(this.#ended);
     return !this.#blocked;
   }
@@ -639,13 +650,17 @@ class UwsWriter {
   #onWritable(): boolean {
     this.#blocked = false;
     if (this.#queue.length === 0) this.#queue.push(this.#filler);
-    this.#drained();
+    // Many readers of large events can accept data in one turn, and writing all of it would take it tens of milliseconds.
+    inTurn(this.#queue.length * MAX_WRITE_BYTES, () => this.#drained());
     return true;
   }
 
   #drained(): void {
-    this.#pump();
-    if (!this.#finished) this.drainListener?.(!this.#blocked);
+    this.#pump(WRITES_OF_A_TURN);
+    if (this.#finished) return;
+    const hasMore = !this.#blocked && this.#queue.length > 0;
+    if (hasMore) inOwnTurn(() => this.#drained());
+    this.drainListener?.(!this.#blocked && !hasMore);
   }
 }
 

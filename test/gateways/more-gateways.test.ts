@@ -10,8 +10,9 @@ import { reply, startFakeProvider, type FakeProvider } from '../support/fake-pro
 import { APACHE, CADDY, HAPROXY, NGINX, startGateway, type Gateway } from '../support/gateway.ts';
 import { startLoad, waitUntil } from '../support/load.ts';
 import { startServer, type RunningServer } from '../support/running-server.ts';
-import { openStream, readStream } from '../support/sse.ts';
+import { openStream } from '../support/sse.ts';
 import { Probe, ProbeServer, type Behaviour } from './probe.ts';
+import { endlessReply, readSteppedStreams } from './stepped-streams.ts';
 
 interface Configured {
   readonly name: string;
@@ -256,17 +257,11 @@ describe.each(TRANSPORTS)('transport %s', (transport) => {
     });
 
     test('partial results arrive as svc sends them', async () => {
-      fake.answer(reply(RESUME_REPLY, { chunkSize: 8, delayMs: 40 }));
-      const { status, messages } = await readStream(`${gateway.url}/stream/ExtractResume`, { text: 'Ada' });
-      expect(status).toBe(200);
-      expect(messages.at(-1)?.data).toEqual({ final_result: RESUME_VALUE });
-      const times = messages.map((message) => message.atMs);
-      // The model sends text for about 1.6 s; a gateway that buffers would send all of it at once.
-      expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
+      expect(await readSteppedStreams(fake, gateway.url, 1)).toEqual([{ final_result: RESUME_VALUE }]);
     });
 
     test('a caller that leaves a stream cancels the call to the model', async () => {
-      fake.answer(reply(RESUME_REPLY, { chunkSize: 1, delayMs: 50 }));
+      fake.answer(endlessReply);
       const abort = new AbortController();
       const response = await openStream(`${gateway.url}/stream/ExtractResume`, { text: 'Ada' }, {}, abort.signal);
       await response.body?.getReader().read();

@@ -82,7 +82,7 @@ export const COMMANDS: readonly CommandDescription[] = [
       new Option('--open', 'Open the playground in a browser at the start').helpGroup('Output:'),
     ],
     settings: [...COMPILE_SETTINGS, ...DEV_SETTINGS],
-    presets: { fixed: { workers: 1, playground: true }, defaults: DEV_DEFAULTS },
+    presets: { fixed: { workers: 1, playground: true, warmUp: 'off' }, defaults: DEV_DEFAULTS },
     run: async (invocation, compileThread) => {
       const signals = new ProcessSignals();
       const { devCommand } = await import('./commands/dev.ts');

@@ -322,6 +322,12 @@ export const SETTINGS = {
       parse: zeroOr(duration(10_000)),
       default: '0',
     }),
+    warmUp: setting({
+      flag: '--warm-up <policy>',
+      help: 'Whether each worker compiles its code by calls to itself, in up to 2 s of CPU time after its start: on or off',
+      parse: keyword('on', 'off'),
+      default: 'on',
+    }),
     drainTimeoutMs: setting({
       flag: '--drain-timeout <duration>',
       help: 'How long calls and streams can continue after SIGTERM',

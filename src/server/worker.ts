@@ -5,27 +5,24 @@ import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
-import type { FunctionRuntime } from '../runtime/call/runtime.ts';
-import { createRuntime } from '../runtime/call/create-runtime.ts';
 import { loadProgram } from '../runtime/call/load-program.ts';
-import { DEFAULT_REPLY_BYTES } from '../runtime/model/http/connection-pools.ts';
 import { type MissingCredential, missingCredentials } from '../runtime/model/create-model-client.ts';
-import { clientNames, type Program } from '../schema/program.ts';
+import type { Program } from '../schema/program.ts';
 import type { Limiter } from '../policy/limiter.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type BodyBudget, createBodyBudget } from './admission.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
-import { createServices, type HttpServices, replaceKeys } from './http/http-services.ts';
+import { type HttpServices, replaceKeys } from './http/http-services.ts';
 import type { Playground } from './http/playground/playground.ts';
-import { STREAM_LIMITS } from './http/event-stream.ts';
-import type { RequestHandler, Transport } from './http/transport.ts';
+import type { RequestHandler, Transport, TransportOptions } from './http/transport.ts';
 import { collectGarbage, IdleMemory } from './node-process.ts';
-import { ProcessMetrics, residentBytes } from './metrics/process-metrics.ts';
-import { PARSE_ELSEWHERE_ABOVE, ParsePool } from './parse-pool.ts';
+import { residentBytes } from './metrics/process-metrics.ts';
+import { ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type ServerNews, type StartMessage } from './protocol.ts';
 import { StepNote } from './step-note.ts';
+import { createWorkerServices } from './worker-services.ts';
 import type { Logger } from '../logging/logger.ts';
 import { minuteWarning } from './kept-answers.ts';
 
@@ -37,9 +34,6 @@ const METRICS_EVERY = 5;
 
 /** Bytes of a body beyond its limit that are read, so that the client receives the 413. */
 const DISCARD_LIMIT = 16 * 1024 * 1024;
-
-/** Any reply that a model writes fits: a million tokens are about 4 MB. */
-const MIN_REPLY_BYTES = 4 * 1024 * 1024;
 
 /** As much as for streams: room for a thousand answers of 64 KB to slow clients. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
@@ -67,7 +61,6 @@ class Worker {
   readonly #link = new PrimaryLink();
   #phase: Phase = 'waiting';
   #services: HttpServices | undefined;
-  #metrics: ProcessMetrics | undefined;
   #telemetry: Telemetry | undefined;
   #pool: ParsePool | undefined;
   #bodyBudget: BodyBudget | undefined;
@@ -168,7 +161,7 @@ class Worker {
     this.#logger = logger;
     this.#telemetry = await loadTelemetry(start, logger, redactor);
     const playground = config.playground ? await loadPlayground(start, program) : undefined;
-    const limiter = await loadLimiter(config, this.#link, logger, () => this.#metrics?.limitFailed());
+    const limiter = await loadLimiter(config, this.#link, logger, () => this.#services?.metrics.limitFailed());
     const pool = new ParsePool({
       thread: this.#parseThread,
       programPath,
@@ -176,27 +169,24 @@ class Worker {
       onUnusable: (error) => this.#crashed(error, 'parse threads cannot be loaded, so this worker ends'),
     });
     this.#pool = pool;
-    const runtime = this.#createRuntime(config, program, logger, pool);
-    const metrics = this.#createMetrics(program, runtime, logger, pool);
-    this.#metrics = metrics;
-    const answers = { claim: (key: string, waitMs: number) => this.#link.claimAnswer(key, waitMs) };
-    const services = createServices(config, program, answers, {
+    const services = createWorkerServices({
+      config,
+      program,
+      version: start.version,
+      link: this.#link,
       logger,
       redactor,
-      runtime,
-      metrics,
+      pool,
+      coolDowns: this.#coolDowns,
       playground,
       limiter,
       telemetry: this.#telemetry,
-      version: start.version,
-      streamLimits: STREAM_LIMITS,
-      metricsText: (format) => this.#link.ask({ type: 'merge-metrics', format }),
-      serverState: () => this.#link.ask({ type: 'ask-state' }),
-      keyUses: (limits) => this.#link.ask({ type: 'ask-keys', limits }),
+      connections: () => this.#connections,
       onBody: (functionName, bytes) => {
         this.#bodies += 1;
         this.#step?.begin(functionName, 'request', bytes);
       },
+      onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),
     });
     this.#services = services;
     this.#hear(this.#news);
@@ -204,6 +194,26 @@ class Worker {
     this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#link.send({ type: 'ready' });
+    if (config.warmUp === 'on') void this.#warmUp(start, pool);
+  }
+
+  /** Compiles the code of calls. A spare worker is warm before it serves; the first ones use the time between requests. */
+  async #warmUp({ config, version }: StartMessage, pool: ParsePool): Promise<void> {
+    try {
+      const { warmUp } = await import('./warm-up.ts');
+      const calls = await warmUp({
+        config,
+        version,
+        pool,
+        isBusy: () =>
+          (this.#services?.active.size ?? 0) > 0 || performance.now() - this.#lastRequestAt < QUIET_AFTER_MS,
+        isOver: () => this.#phase === 'draining',
+        createTransport: (options) => createTransport(config.transport, this.#transportOptions(config, options)),
+      });
+      this.#logger?.debug({ calls }, 'the worker is warm');
+    } catch (error) {
+      this.#logger?.warn({ err: error }, 'the warm-up failed: the first calls take longer');
+    }
   }
 
   async #listen(): Promise<void> {
@@ -222,47 +232,6 @@ class Worker {
     }
   }
 
-  #createRuntime(config: Config, program: Program, logger: Logger, pool: ParsePool): FunctionRuntime {
-    return createRuntime(program, {
-      logger,
-      hide: (secret) => this.#redactor.add(secret),
-      env: config.env,
-      clientRegistry: config.clientRegistry,
-      allowPrivateUrls: config.allowPrivateUrls,
-      traces: config.playground,
-      exposePrompts: config.exposePrompts,
-      prices: config.priceList,
-      onLoss: config.onLoss,
-      cache: config.cache,
-      maxReplyBytes: replyLimit(config),
-      onParse: (functionName, length) => this.#step?.begin(functionName, 'reply', length),
-      parseElsewhere: (reply) => pool.parse(reply),
-      parseElsewhereAbove: PARSE_ELSEWHERE_ABOVE,
-      roundRobinTurn: (client) => this.#link.ask({ type: 'take-turn', client }),
-      clientHealth: this.#coolDowns,
-      validatorSource: (functionName) => this.#link.ask({ type: 'load-validators', functionName }),
-      typeSource:
-        config.dynamicTypes === 'on'
-          ? (request, caller) => this.#link.ask({ type: 'extend-types', request, caller })
-          : undefined,
-    });
-  }
-
-  #createMetrics(program: Program, runtime: FunctionRuntime, logger: ServiceLogger, pool: ParsePool): ProcessMetrics {
-    const telemetry = this.#telemetry;
-    const labels = { functions: runtime.functionNames, clients: clientNames(program) };
-    return new ProcessMetrics(labels, {
-      connections: () => this.#connections,
-      waiting: () => this.#services?.admission.waiting ?? 0,
-      parseQueue: () => pool.queueSize,
-      parsed: () => pool.counts,
-      upstream: () => runtime.connections(),
-      droppedLogLines: () => logger.dropped,
-      failedClaims: () => this.#services?.keptAnswers.failures ?? 0,
-      ...(telemetry === undefined ? {} : { telemetry }),
-    });
-  }
-
   /** Creates the transports; they do not listen yet. */
   async #createListeners({ config, port }: StartMessage, services: HttpServices): Promise<void> {
     const { host, metricsPort } = config;
@@ -274,16 +243,20 @@ class Worker {
   }
 
   #transport(services: HttpServices, handler: RequestHandler, config: Config): Promise<Transport> {
-    return createTransport(config.transport, {
-      handler,
-      reject: createReject(services.logger, services.redactor),
+    const reject = createReject(services.logger, services.redactor);
+    return createTransport(config.transport, this.#transportOptions(config, { handler, reject }));
+  }
+
+  #transportOptions(config: Config, parts: Pick<TransportOptions, 'handler' | 'reject'>): TransportOptions {
+    return {
+      ...parts,
       discardLimit: DISCARD_LIMIT,
       ...connectionLimits(),
       bodyBudget: (this.#bodyBudget ??= createBodyBudget(config)),
       maxUnreadBytes: MAX_UNREAD_BYTES,
       keepAliveTimeoutMs: config.keepAliveTimeoutMs,
       sharedPort: (host, port) => this.#link.ask({ type: 'share-port', host, port }),
-    });
+    };
   }
 
   #counting(handler: RequestHandler): RequestHandler {
@@ -302,9 +275,9 @@ class Worker {
     this.#step?.clear();
     const inFlight = this.#services?.active.size ?? 0;
     const rssBytes = residentBytes();
-    const lagSeconds = this.#metrics?.lagSeconds ?? 0;
+    const lagSeconds = this.#services?.metrics.lagSeconds ?? 0;
     const load = { connections: this.#connections, busy: this.#busyTime.take() };
-    const failures = this.#metrics?.clientFailures.take() ?? [];
+    const failures = this.#services?.metrics.clientFailures.take() ?? [];
     const keys = this.#services?.authenticator.takeUsed() ?? [];
     this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, load, failures, keys });
     this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0, rssBytes);
@@ -316,7 +289,7 @@ class Worker {
   }
 
   #sendMetrics(id: number): void {
-    const metrics = this.#metrics?.data() ?? [];
+    const metrics = this.#services?.metrics.data() ?? [];
     this.#link.send({ type: 'metrics', id, metrics });
   }
 
@@ -365,11 +338,8 @@ class Worker {
   }
 }
 
-/** A fraction of the memory of a worker: with its copies, and until V8 collects them, a reply takes up to 20 times its size. */
-function replyLimit({ maxWorkerMemoryBytes }: Config): number {
-  if (maxWorkerMemoryBytes === 0) return DEFAULT_REPLY_BYTES;
-  return Math.max(MIN_REPLY_BYTES, Math.floor(maxWorkerMemoryBytes / 32));
-}
+/** A worker that serves is busy until so long after its last request. */
+const QUIET_AFTER_MS = 20;
 
 function ignore(): void {}
 

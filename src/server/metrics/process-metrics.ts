@@ -342,22 +342,24 @@ export interface DelayMonitor {
 
 /** The greatest lag of the event loop within this window and the one before. */
 export class EventLoopLag {
-  readonly #monitor: DelayMonitor;
+  #monitor: DelayMonitor | undefined;
   #before = 0;
   #since = performance.now();
 
-  constructor(monitor: DelayMonitor = startMonitor()) {
+  /** `monitor`: by default, one that starts with the first reading. */
+  constructor(monitor?: DelayMonitor) {
     this.#monitor = monitor;
   }
 
   get seconds(): number {
     const now = performance.now();
-    const current = Math.max(0, this.#monitor.max / 1e9 - LAG_STEP_MS / 1000);
+    const monitor = (this.#monitor ??= startMonitor());
+    const current = Math.max(0, monitor.max / 1e9 - LAG_STEP_MS / 1000);
     const greatest = Math.max(this.#before, current);
     if (now - this.#since > LAG_WINDOW_MS) {
       this.#before = current;
       this.#since = now;
-      this.#monitor.reset();
+      monitor.reset();
     }
     return greatest;
   }

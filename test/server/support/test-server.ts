@@ -62,6 +62,7 @@ const CONFIG: Config = {
   maxBodyBytes: 10_000,
   requestTimeoutMs: 60_000,
   streamTimeoutMs: 60_000,
+  warmUp: 'off',
   drainTimeoutMs: 1_000,
   drainDelayMs: 0,
   partialIntervalMs: 50,

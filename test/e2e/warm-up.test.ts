@@ -1,0 +1,46 @@
+import { afterAll, expect, test } from 'vitest';
+import { reply, startFakeProvider } from '../support/fake-provider.ts';
+import { childrenOf, waitUntil } from '../support/load.ts';
+import { startServer } from '../support/running-server.ts';
+import { RESUME_FILES, RESUME_REPLY } from './definitions.ts';
+
+const fake = await startFakeProvider();
+const env = { PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: 'sk-test', SVC_WARM_UP: 'on' };
+
+afterAll(() => fake.close());
+
+/** The numbers of calls in the log lines of warm workers. */
+function warmUps(output: string): readonly number[] {
+  const lines = output.split('\n').filter((line) => line.includes('"the worker is warm"'));
+  return lines.map((line) => (JSON.parse(line) as { readonly calls: number }).calls);
+}
+
+test('a warm-up reaches no model, metric or log, and leaves nothing behind', async () => {
+  const server = await startServer({ files: RESUME_FILES, flags: ['--workers', '1', '--log-level', 'debug'], env });
+  try {
+    // The worker that listens, and the spare one.
+    await waitUntil('both workers are warm', () => warmUps(server.output()).length >= 2);
+    for (const calls of warmUps(server.output())) expect(calls).toBeGreaterThan(100);
+    expect(fake.requests).toHaveLength(0);
+    expect(server.output()).not.toContain('/call/');
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).not.toMatch(/^svc_requests_total\{/mu);
+    expect(metrics).not.toMatch(/^svc_tokens_total\{/mu);
+    fake.answer(reply(RESUME_REPLY));
+    const response = await fetch(`${server.url}/call/ExtractResume`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text: 'Ada' }),
+    });
+    expect(response.status).toBe(200);
+  } finally {
+    expect(await server.stop()).toBe(0);
+  }
+});
+
+test('a server that is stopped during the warm-up ends at once', async () => {
+  const server = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env });
+  const children = childrenOf(server.child.pid ?? 0);
+  expect(children.length).toBeGreaterThan(0);
+  expect(await server.stop()).toBe(0);
+});

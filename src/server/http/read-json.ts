@@ -53,13 +53,9 @@ export function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8', start);
 }
 
-/**
- * Parses the JSON object in the text of a body. Of equal keys the last one counts, as everywhere in JavaScript. `empty`: the result for
- * an empty body; absent: such a body is refused.
- */
-export function readJson(text: string, empty?: JsonBody): Result<JsonBody, Problem> {
-  if (text.trim() === '')
-    return empty === undefined ? err(problem('invalid_json', 'The body is empty: send a JSON object.')) : ok(empty);
+/** Parses the JSON object in the text of a body. Of equal keys the last one counts, as everywhere in JavaScript. */
+export function readJson(text: string): Result<JsonBody, Problem> {
+  if (text.trim() === '') return err(problem('invalid_json', 'The body is empty: send a JSON object.'));
   let value: unknown;
   try {
     value = JSON.parse(text);

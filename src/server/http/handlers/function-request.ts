@@ -1,7 +1,7 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
 import { inOwnTurn, LARGE } from '../../../base/own-turn.ts';
-import type { Result } from '../../../base/result.ts';
+import { ok, type Result } from '../../../base/result.ts';
 import type { LimitReached, Reservation, LimitName } from '../../../policy/limiter.ts';
 import type {
   CallContext,
@@ -422,7 +422,8 @@ function decodeBody({ state }: FunctionRequest): StepOutcome {
 
 function parseBody(request: FunctionRequest): StepOutcome {
   const { state } = request;
-  const body = readJson(state.text, request.takesNoArguments ? EMPTY_ARGUMENTS : undefined);
+  const isEmpty = state.text.length < LARGE && state.text.trim() === '';
+  const body = isEmpty && request.takesNoArguments ? ok(EMPTY_ARGUMENTS) : readJson(state.text);
   state.text = '';
   if (!body.ok) return body.failure;
   state.body = body.value;

@@ -44,9 +44,24 @@ const CONTACT = JSON.stringify({
 });
 
 const PROMPTS = [
-  '{{ _.role("system") }}Read the contact.\n{{ ctx.output_format }}\n{{ _.role("user") }}{{ text }}{% for turn in turns %}\n{{ turn.role }}: {{ turn.content }}{% endfor %}',
-  'Read this. {{ ctx.output_format }}',
-  '{{ _.role("user") }}Write it.\n{% if ctx.output_format %}{{ ctx.output_format }}{% endif %}',
+  `
+    {{ _.role("system") }}
+    Read the contact.
+    {{ ctx.output_format }}
+
+    {{ _.role("user") }}
+    {{ text }}
+    {% for turn in turns %}
+      {{ turn.role }}: {{ turn.content }}
+    {% endfor %}
+  `,
+  `
+    {{ _.role("system") }}
+    Read the message.
+    {{ ctx.output_format }}
+    {{ _.role("user") }}
+  `,
+  'Write it. {% if ctx.output_format %}{{ ctx.output_format }}{% endif %}',
 ];
 
 const ARGUMENTS = JSON.stringify({
@@ -64,8 +79,19 @@ const REPLIES = [
   CONTACT.replace('"name"', 'name').replace('}', ',}'),
 ];
 
-const response = (type, body) =>
-  `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+/** Providers differ in the headers that they send, and in their case. */
+const HEADS = [
+  'content-type: $type\r\ncontent-length: $length\r\n',
+  'Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: $type\r\nContent-Length: $length\r\nConnection: keep-alive\r\nX-Request-Id: warm-up\r\n',
+  'Content-Type: $type; charset=utf-8\r\nServer: warm-up\r\nx-ratelimit-remaining-requests: 10\r\nopenai-processing-ms: 1\r\nContent-Length: $length\r\nVary: Origin\r\n',
+];
+
+let answers = 0;
+
+function response(type, body) {
+  const head = HEADS[(answers += 1) % HEADS.length].replace('$type', type).replace('$length', Buffer.byteLength(body));
+  return `HTTP/1.1 200 OK\r\n${head}\r\n${body}`;
+}
 
 function completion(text) {
   const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }];

@@ -135,7 +135,7 @@ function createWarmUpServices(
 
 /** The configuration of the server without its keys, path and variables. The clone has the shape of the original. */
 function ownConfig(config: Config, modelPort: number, models: number): Config {
-  const clone = structuredClone(config) as { -readonly [Name in keyof Config]: Config[Name] };
+  const clone = JSON.parse(JSON.stringify(config)) as { -readonly [Name in keyof Config]: Config[Name] };
   clone.env = Object.fromEntries(
     Array.from({ length: models }, (_, index) => [
       `WARM_UP_MODEL_${index}`,

@@ -159,6 +159,9 @@ const KEEP_ALIVE = ['Keep-Alive', 'timeout=5'] as const;
 
 const CLOSE = ['Connection', 'close'] as const;
 
+/** The byte after the last answer of a connection: svc closes the connection instead of sending it. */
+const UNSENT = ' ';
+
 /** The state that exchanges on uWebSockets.js share. */
 class UwsState extends TransportState {
   readonly clock = new TurnClock();
@@ -417,8 +420,8 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
 
   /**
    * Ends the connection once the kernel has accepted the answer. If the library ended it, the next request of a client that
-   * reads nothing would run. The total that svc passes to the library is therefore one byte more than the announced length, so
-   * that the answer never completes. The last byte has its own cork, because a write reports only on the bytes before it.
+   * reads nothing would run. The total that svc passes to the library is therefore more than the announced length, so that the answer
+   * never completes.
    */
   #writeLast({ status, headers, body = '' }: Answer): void {
     const native = this.#native;
@@ -428,7 +431,7 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
       if (bytes.length === 0) endHead(native, 'Content-Length', '0');
       else {
         native.tryEnd('', bytes.length);
-        native.tryEnd(bytes.subarray(0, -1), bytes.length + 1);
+        native.tryEnd(bytes.subarray(0, -1), bytes.length + UNSENT.length + 1);
       }
     });
     if (this.#endsConnection(bytes)) return;
@@ -440,15 +443,24 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
     this.#native.onWritable(() => this.#endsConnection(bytes));
   }
 
-  /** Writes the rest of the last answer; returns false when the kernel does not accept all of it. */
+  /**
+   * Writes the rest of the last answer; returns false when the kernel does not accept all of it. The end of a cork writes what is short,
+   * the library counts it as written before the kernel has accepted it, and only the next write tells. So the last byte has its own cork,
+   * and after it comes one byte too many: once that is accepted, all others are, and `close` drops it.
+   */
   #endsConnection(bytes: Uint8Array): boolean {
     const native = this.#native;
+    const last = bytes.length - 1;
+    const total = bytes.length + UNSENT.length + 1;
+    const offset = native.getWriteOffset();
+    if (offset < last) native.cork(() => native.tryEnd(bytes.subarray(offset, last), total));
+    if (native.getWriteOffset() === last) native.cork(() => native.tryEnd(bytes.subarray(last), total));
     native.cork(() => {
-      const rest = bytes.subarray(native.getWriteOffset());
-      this.#sent = rest.length === 0 || native.tryEnd(rest, bytes.length + 1)[0];
+      const isWritten = native.getWriteOffset() === bytes.length;
+      this.#sent = isWritten && (bytes.length === 0 || native.tryEnd(UNSENT, total)[0]);
+      if (this.#sent) native.close();
     });
-    if (this.#sent) native.close();
-    else this.#state.unread.progressed(this);
+    if (!this.#sent) this.#state.unread.progressed(this);
     return this.#sent;
   }
 

@@ -19,7 +19,7 @@ const LONGEST_RUN = 30_000_000;
 /** A run that takes more CPU microseconds is not repeated. */
 const SHORT_RUN = 100_000;
 
-const BAR_MB_PER_SECOND = 60;
+const BAR_MB_PER_SECOND = 80;
 const BAR_STREAM_RATIO = 3;
 /** Most replies of models are smaller. */
 const USUAL_BYTES = 100_000;

@@ -45,15 +45,15 @@ const SETS = 3;
 const CONNECTIONS = 8;
 /** The calls between two looks at the requests of others. */
 const BURST = 64;
-/** A worker that serves goes on when no request has arrived for this long. */
+/** A worker that serves goes on after this long without a request. */
 const QUIET_MS = 20;
 
 export interface WarmUpOptions {
   readonly config: Config;
   readonly version: string;
   readonly pool: ParsePool;
-  /** True while the worker has other work, or had some just now. */
-  readonly isBusy: () => boolean;
+  /** True if the worker has no request, and has had none for so many milliseconds. */
+  readonly isQuiet: (forMs: number) => boolean;
   /** The end of the worker. */
   readonly isOver: () => boolean;
   readonly createTransport: (options: Pick<TransportOptions, 'handler' | 'reject'>) => Promise<Transport>;
@@ -66,15 +66,18 @@ export async function warmUp(options: WarmUpOptions): Promise<number | undefined
   const model = await listen(createServer((socket) => answerCalls(socket, loaded.replies)));
   const before = process.cpuUsage();
   let made = 0;
-  for (let set = 1; set <= SETS && !options.isOver(); set += 1) {
-    const until = (set * MAX_CPU_MICROS) / SETS;
-    const isSpent = (): boolean => {
-      const { user, system } = process.cpuUsage(before);
-      return user + system > until;
-    };
-    made += await useServices(options, loaded, portOf(model), isSpent);
+  try {
+    for (let set = 1; set <= SETS && !options.isOver(); set += 1) {
+      const until = (set * MAX_CPU_MICROS) / SETS;
+      const isSpent = (): boolean => {
+        const { user, system } = process.cpuUsage(before);
+        return user + system > until;
+      };
+      made += await useServices(options, loaded, portOf(model), isSpent);
+    }
+  } finally {
+    model.close();
   }
-  model.close();
   return made;
 }
 
@@ -165,7 +168,8 @@ function quietLink(validators: Readonly<Record<string, string>>): WorkerLink {
 async function listen(server: Server): Promise<Server> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    // Not exclusive, workers would share the port, and answer each other.
+    server.listen({ port: 0, host: '127.0.0.1', exclusive: true }, resolve);
   });
   return server.unref();
 }
@@ -204,7 +208,7 @@ const HEADERS: readonly string[] = [
 
 /** Returns the number of calls. */
 async function makeCalls(
-  { isBusy, isOver }: WarmUpOptions,
+  { isQuiet, isOver }: WarmUpOptions,
   calls: readonly WarmUpCall[],
   port: number,
   isSpent: () => boolean,
@@ -217,7 +221,7 @@ async function makeCalls(
   const callers = Array.from({ length: CONNECTIONS }, () => new WarmUpCaller(port));
   let made = 0;
   while (!isOver() && !isSpent()) {
-    if (isBusy()) {
+    if (!isQuiet(QUIET_MS)) {
       await sleep(QUIET_MS);
       continue;
     }

@@ -205,10 +205,12 @@ class Worker {
         config,
         version,
         pool,
-        isBusy: () =>
-          (this.#services?.active.size ?? 0) > 0 || performance.now() - this.#lastRequestAt < QUIET_AFTER_MS,
+        isQuiet: (forMs) =>
+          (this.#services?.active.size ?? 0) === 0 && performance.now() - this.#lastRequestAt >= forMs,
         isOver: () => this.#phase === 'draining',
-        createTransport: (options) => createTransport(config.transport, this.#transportOptions(config, options)),
+        // No other worker serves its port.
+        createTransport: (options) =>
+          createTransport(config.transport, { ...this.#transportOptions(config, options), sharedPort: undefined }),
       });
       this.#logger?.debug({ calls }, 'the worker is warm');
     } catch (error) {
@@ -337,9 +339,6 @@ class Worker {
     this.#link.sendLast({ type: 'drained', cut }, () => process.exit(0));
   }
 }
-
-/** A worker that serves is busy until so long after its last request. */
-const QUIET_AFTER_MS = 20;
 
 function ignore(): void {}
 

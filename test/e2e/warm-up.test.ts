@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { reply, startFakeProvider } from '../support/fake-provider.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
-import { startServer } from '../support/running-server.ts';
+import { startServer, type RunningServer } from '../support/running-server.ts';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { RESUME_FILES, RESUME_REPLY } from './definitions.ts';
 
 const fake = await startFakeProvider();
@@ -15,28 +17,60 @@ function warmUps(output: string): readonly number[] {
   return lines.map((line) => (JSON.parse(line) as { readonly calls: number }).calls);
 }
 
-test('a warm-up reaches no model, metric or log, and leaves nothing behind', async () => {
-  const server = await startServer({ files: RESUME_FILES, flags: ['--workers', '1', '--log-level', 'debug'], env });
+/** What a descriptor of a process stands for; an empty text if the process has closed it meanwhile. */
+function targetOf(pid: number, descriptor: string): string {
   try {
-    // The worker that listens, and the spare one.
-    await waitUntil('both workers are warm', () => warmUps(server.output()).length >= 2);
-    for (const calls of warmUps(server.output())) expect(calls).toBeGreaterThan(100);
-    expect(fake.requests).toHaveLength(0);
-    expect(server.output()).not.toContain('/call/');
-    const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    expect(metrics).not.toMatch(/^svc_requests_total\{/mu);
-    expect(metrics).not.toMatch(/^svc_tokens_total\{/mu);
-    fake.answer(reply(RESUME_REPLY));
-    const response = await fetch(`${server.url}/call/ExtractResume`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ text: 'Ada' }),
-    });
-    expect(response.status).toBe(200);
-  } finally {
-    expect(await server.stop()).toBe(0);
+    return readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+  } catch {
+    return '';
   }
-});
+}
+
+/** The ports on which the processes of a server listen. */
+function portsOf({ child }: RunningServer): ReadonlySet<number> {
+  const pid = child.pid ?? 0;
+  const sockets = new Set(
+    [pid, ...childrenOf(pid)].flatMap((each) =>
+      readdirSync(`/proc/${each}/fd`).map((descriptor) => targetOf(each, descriptor)),
+    ),
+  );
+  const rows = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, 'utf8').split('\n'));
+  const listening = rows.map((row) => row.trim().split(/\s+/u)).filter(([, , , state]) => state === '0A');
+  return new Set(
+    listening
+      .filter((row) => sockets.has(`socket:[${row[9]}]`))
+      .map(([, address = '']) => Number.parseInt(address.split(':')[1] ?? '', 16)),
+  );
+}
+
+test.each(TRANSPORTS)(
+  'a warm-up reaches no model, metric or log, and leaves nothing behind (%s)',
+  async (transport) => {
+    fake.clear();
+    const flags = ['--workers', '2', '--transport', transport, '--log-level', 'debug'];
+    const server = await startServer({ files: RESUME_FILES, flags, env });
+    try {
+      // The workers that listen, and the spare one.
+      await waitUntil('all workers are warm', () => warmUps(server.output()).length >= 3);
+      expect([...portsOf(server)]).toEqual([server.port]);
+      for (const calls of warmUps(server.output())) expect(calls).toBeGreaterThan(100);
+      expect(fake.requests).toHaveLength(0);
+      expect(server.output()).not.toContain('/call/');
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      expect(metrics).not.toMatch(/^svc_requests_total\{/mu);
+      expect(metrics).not.toMatch(/^svc_tokens_total\{/mu);
+      fake.answer(reply(RESUME_REPLY));
+      const response = await fetch(`${server.url}/call/ExtractResume`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ text: 'Ada' }),
+      });
+      expect(response.status).toBe(200);
+    } finally {
+      expect(await server.stop()).toBe(0);
+    }
+  },
+);
 
 test('a server that is stopped during the warm-up ends at once', async () => {
   const server = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env });

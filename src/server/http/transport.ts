@@ -46,7 +46,7 @@ export interface TransportOptions {
   /** How long node:http keeps an idle connection, if not for its default. uWebSockets.js has its own timeout. */
   readonly keepAliveTimeoutMs?: number | undefined;
   /** Returns the socket that node:http shares with other processes; without it, node:http binds its own. */
-  readonly sharedPort?: (host: string, port: number) => Promise<object>;
+  readonly sharedPort?: ((host: string, port: number) => Promise<object>) | undefined;
 }
 
 /**

@@ -127,7 +127,7 @@ const FUNCTIONS = [
   {
     parameters: 'text: string, limit: int?',
     returns: 'Point[]',
-    body: JSON.stringify({ text: 'Two points.\nTen words at most.', limit: 2, __svc_options__: undefined }),
+    body: JSON.stringify({ text: 'Two points.\nTen words at most.', limit: 2 }),
     reply: '[{"x": 1, "y": 2.5}, {"x": -3, "y": 0}]',
   },
   {

@@ -1,12 +1,12 @@
 // Entry file: the CPU time per call of a new server, by the number of calls so far, beside builds in other folders. Each server starts
 // by itself, waits without traffic, and is then loaded.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { streamLoad } from './load.ts';
 import { fineCpuMicrosOf, processTree } from './process-usage.ts';
 import { number, table } from './report.ts';
 import { ROOT, setStage } from './sides.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -16,9 +16,9 @@ const subject = CASES.find(({ name }) => name === 'call-small');
 if (subject === undefined) throw new Error('the case call-small is gone');
 const { endpoint, function: functionName, connections } = subject;
 
-/** The sizes of the bursts, whose sum is the number of calls so far. */
-const BURSTS = [100, 400, 500, 1_000, 1_000, 3_000, 4_000, 10_000, 20_000];
-/** The bar counts the first 3,000 calls, beside the last burst. */
+/** The calls so far after each burst. */
+const AFTER = [100, 500, 1_000, 2_000, 3_000, 6_000, 10_000, 20_000, 40_000];
+/** The bar counts the first 3,000 calls, beside those of the last burst. */
 const FIRST = 3_000;
 
 const rows: string[][] = [];
@@ -29,31 +29,21 @@ for (const root of [ROOT, ...positionals]) {
     if (side === undefined) throw new Error(`no server of ${root}`);
     await sleep(Number(values.idle) * 1_000);
     const micros: number[] = [];
-    for (const requests of BURSTS) {
+    let ofFirst = 0;
+    let made = 0;
+    for (const calls of AFTER) {
+      const requests = calls - made;
       const pids = processTree(side.pid);
       const before = fineCpuMicrosOf(pids);
       await streamLoad({ url: `${side.url}/${endpoint}/${functionName}`, connections, requests });
-      micros.push((fineCpuMicrosOf(pids) - before) / requests);
+      const spent = fineCpuMicrosOf(pids) - before;
+      micros.push(spent / requests);
+      made = calls;
+      if (made <= FIRST) ofFirst += spent;
     }
-    let [calls, total] = [0, 0];
-    for (const [index, burst] of BURSTS.entries()) {
-      if (calls >= FIRST) break;
-      calls += burst;
-      total += burst * (micros[index] ?? Number.NaN);
-    }
-    const ratio = total / calls / (micros.at(-1) ?? Number.NaN);
-    rows.push([root, ...micros.map((each) => number(each)), number(ratio)]);
+    rows.push([root, ...micros.map((each) => number(each)), number(ofFirst / FIRST / (micros.at(-1) ?? Number.NaN))]);
   } finally {
     await stage.end();
   }
 }
-console.log(
-  table([
-    [
-      'CPU µs per call after',
-      ...BURSTS.map((_, index) => String(BURSTS.slice(0, index + 1).reduce((a, b) => a + b))),
-      `first ${FIRST} / last`,
-    ],
-    ...rows,
-  ]),
-);
+console.log(table([['CPU µs per call after', ...AFTER.map(String), `first ${FIRST} / last`], ...rows]));

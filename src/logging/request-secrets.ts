@@ -56,7 +56,7 @@ export interface SentBody {
   readonly value: unknown;
   /** As received. */
   readonly text: string | undefined;
-  /** The names of the parameters of the function; absent if there is no such function. */
+  /** The function's parameter names; absent if the function does not exist. */
   readonly parameters?: ReadonlySet<string> | undefined;
   /** The request got 400. */
   readonly refused: boolean;

@@ -12,7 +12,7 @@ const LITERAL_HEADER = 'cnry2hdr-Pp1Oo2Ii3Uu4Yy5';
 const SESSION_TOKEN = 'cnry3ses/Aa1Bb2+Cc3Dd4=Ee5Ff6Gg7';
 const PASSWORD = 'cnry4pwd-Lk9Jh8Gf7Ds6';
 const REQUEST_KEY = 'cnry5req-Mn5Bv4Cx3Zl2';
-/** Under a name of a credential that is no parameter. */
+/** Sent under the name of a credential that is not a parameter. */
 const MISPLACED_KEY = 'cnry6arg-Qa1Ws2Ed3Rf4';
 /** In a field that the definitions declare: data, whatever the field is called. */
 const DATA = 'data of the business';

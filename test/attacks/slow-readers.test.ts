@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { temporaryFolder } from '../support/running-server.ts';
 import { reply } from '../support/fake-provider.ts';
 import type { RawConnection } from '../server/support/raw-connection.ts';
+import { TELL_FUNCTION } from './support/attacked-server.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 
 const READERS = 200;
@@ -16,21 +17,7 @@ const PASSES = 3;
 const TURNS = temporaryFolder({});
 
 const SETUP = {
-  files: {
-    'main.svc': `
-client<llm> Model {
-  provider openai-generic
-  options {
-    model large
-    base_url env.PROVIDER_URL
-  }
-}
-function Tell(topic: string) -> string {
-  client Model
-  prompt #"{{ topic }}"#
-}
-`,
-  },
+  files: { 'main.svc': TELL_FUNCTION },
   env: { NODE_OPTIONS: `--import=${new URL('support/turn-meter.mjs', import.meta.url).href}` },
 };
 

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
 import { reply } from '../support/fake-provider.ts';
-import type { AttackedServer } from './support/attacked-server.ts';
+import { TELL_FUNCTION, type AttackedServer } from './support/attacked-server.ts';
 import { onBothTransports } from './support/on-both-transports.ts';
 
 const BUNDLE = '/docs/swagger-ui-bundle.js';
@@ -10,20 +10,6 @@ const BUNDLE = '/docs/swagger-ui-bundle.js';
 const MODEST_MB = 250;
 
 const LARGE_REPLY = 'x'.repeat(4_000_000);
-
-const LARGE = `
-client<llm> Model {
-  provider openai-generic
-  options {
-    model large
-    base_url env.PROVIDER_URL
-  }
-}
-function Tell(topic: string) -> string {
-  client Model
-  prompt #"{{ topic }}"#
-}
-`;
 
 onBothTransports('3,000 HEADs of pages leave the workers under 250 MB', {}, async (server) => {
   for (const path of [BUNDLE, '/openapi.json', '/metrics', '/nope']) {
@@ -69,7 +55,7 @@ onBothTransports(
 
 onBothTransports(
   '100 answers of 4 MB that no one reads leave the workers under 500 MB, and other callers get theirs',
-  { files: { 'main.svc': LARGE } },
+  { files: { 'main.svc': TELL_FUNCTION } },
   async (server) => {
     server.model.answer(reply(LARGE_REPLY));
     const body = '{"topic":"a"}';
@@ -92,7 +78,10 @@ onBothTransports(
 
 onBothTransports(
   'a reader that accepts nothing of a cached stream holds up no equal call: its value is there with the reply of the model',
-  { files: { 'main.svc': LARGE.replace('model large', 'model large\n    cache { ttl "10m" }') }, flags: ['--cache'] },
+  {
+    files: { 'main.svc': TELL_FUNCTION.replace('model large', 'model large\n    cache { ttl "10m" }') },
+    flags: ['--cache'],
+  },
   async (server) => {
     server.model.answer(reply(LARGE_REPLY.repeat(2), { chunkSize: 100_000, delayMs: 50 }));
     const body = '{"topic":"a"}';

@@ -108,8 +108,8 @@ function builderIn(body: unknown): { readonly path: string; readonly builder: st
   const sent = isJsonObject(body) ? sentOptions(body) : undefined;
   if (sent === undefined || sent.others.length > 0 || !isJsonObject(sent.value)) return undefined;
   const { key, value } = sent;
-  const builder = ownValue(value, 'type_builder');
-  if ((builder ?? undefined) === undefined || oversizeFaults(value, key).all.length > 0) return undefined;
+  const builder = ownValue(value, 'type_builder') ?? undefined;
+  if (builder === undefined || oversizeFaults(value, key).all.length > 0) return undefined;
   return { path: `${key}.type_builder`, builder: JSON.stringify(builder) };
 }
 

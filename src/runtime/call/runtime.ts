@@ -20,7 +20,7 @@ import type { OnLoss } from './losses.ts';
 export interface FunctionRuntime {
   readonly functionNames: readonly string[];
   has(functionName: string): boolean;
-  /** Returns the names of the parameters of a function; undefined if there is no such function. */
+  /** Returns the names of a function's parameters; undefined if the function does not exist. */
   parameters(functionName: string): ReadonlySet<string> | undefined;
   /**
    * Loads what `prepare` and `prepareReply` need for a body: the argument validators of the function, and the types that the body

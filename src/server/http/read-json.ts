@@ -44,9 +44,6 @@ export function bodyProblem(bytes: Uint8Array): Problem | undefined {
   return excess === undefined ? undefined : problem('invalid_json', `The body ${excess}.`);
 }
 
-/** The body of a call without arguments. */
-export const EMPTY_ARGUMENTS: JsonBody = { text: '{}', value: {} };
-
 /** Decodes a body that `bodyProblem` accepts. Skips a byte order mark, as RFC 8259 allows. */
 export function textOf(bytes: Uint8Array): string {
   const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;

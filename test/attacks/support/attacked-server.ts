@@ -14,6 +14,21 @@ const PROCESSES = WORKERS + 1;
 /** The definitions of the server, its flags and its environment. Without files, it serves the function `Hi`. */
 export type Setup = Pick<ServerOptions, 'files' | 'from' | 'flags' | 'env' | 'onSpawn'>;
 
+/** A function that returns the text of the model as it is. */
+export const TELL_FUNCTION = `
+client<llm> Model {
+  provider openai-generic
+  options {
+    model large
+    base_url env.PROVIDER_URL
+  }
+}
+function Tell(topic: string) -> string {
+  client Model
+  prompt #"{{ topic }}"#
+}
+`;
+
 /** The memory of a worker process in megabytes. */
 export interface WorkerMemory {
   readonly pid: number;

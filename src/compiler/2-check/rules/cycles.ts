@@ -38,7 +38,7 @@ function endlessTypes(scope: DefinitionScope): Set<string> {
   return endless;
 }
 
-/** The types of the fields of a class, or the type for which an alias stands. */
+/** The types of a class's fields, or the type that an alias stands for. */
 function typesOf(name: string, scope: DefinitionScope): readonly TypeNode[] {
   const alias = scope.aliases.get(name);
   if (alias !== undefined) return [alias.type];

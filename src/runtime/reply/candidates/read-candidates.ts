@@ -148,17 +148,23 @@ class CandidateReader {
     const objects = members.filter(({ value }) => value.kind === 'object' && (isRun || value.items.length > 0));
     const lists = members.filter(({ value }) => value.kind === 'list');
     if (isRun && objects.length > 0 && lists.length > 0) {
-      const items = members.flatMap(({ value }) => (value.kind === 'list' ? value.items : [value]));
-      return [joined(members, listOf(items), plan.coerce(listOf(items)))];
+      return [this.#joined(members, ({ value }) => (value.kind === 'list' ? value.items : [value]))];
     }
-    if (objects.length > 1) {
-      const node = listOf(objects.map(({ value }) => value));
-      return [joined(objects, node, plan.coerce(node))];
-    }
+    if (objects.length > 1) return [this.#joined(objects, ({ value }) => [value])];
     if (lists.length < 2 || lists.some(({ value }) => plan.coerce(value, undefined, true).ok)) return [];
-    const node = listOf(lists.map(({ value }) => value));
-    const rows = plan.coerce(node, undefined, true);
-    return rows.ok ? [joined(lists, node, rows)] : [];
+    const rows = this.#joined(lists, ({ value }) => [value], true);
+    return rows.outcome.ok ? [rows] : [];
+  }
+
+  /** Reads values as one list. `itemsOf`: returns the items that a value adds to it. */
+  #joined(
+    members: readonly Candidate<ReplyNode>[],
+    itemsOf: (member: Candidate<ReplyNode>) => readonly ReplyNode[],
+    strict = false,
+  ): ReplyCandidate {
+    const node = listOf(members.flatMap(itemsOf));
+    const outcome = this.#type.plan.coerce(node, undefined, strict);
+    return { ...WHOLE, kind: 'several', from: members[0]?.from ?? 0, to: members.at(-1)?.to ?? 0, node, outcome };
   }
 
   /** Are the values members of one list whose brackets are missing or wrong: are there only commas between them? */
@@ -239,10 +245,6 @@ function membersOf(
 /** The text between two members of a list without its brackets. */
 const GAP = /^[\s\]}]*,(?:\s|\/\*[^*]*\*\/)*$/u;
 const MAX_GAP = 200;
-
-function joined(members: readonly Candidate<ReplyNode>[], node: ReplyNode, outcome: CoercionOutcome): ReplyCandidate {
-  return { ...WHOLE, kind: 'several', from: members[0]?.from ?? 0, to: members.at(-1)?.to ?? 0, node, outcome };
-}
 
 // --- the text around a value -----------------------------------------------------------------------------------------
 

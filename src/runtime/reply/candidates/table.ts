@@ -18,7 +18,7 @@ export function tableValues(text: string): readonly ReplyNode[] {
     for (at += 2; isRow(lines[at]); at += 1) rows.push(cellsOf(lines[at] ?? ''));
     tables.push(header.every((cell) => cell.length <= MAX_KEY) ? readingsOf(header, rows) : []);
   }
-  // A value comes from one table; its flag tells of the others.
+  // A value is read from one table; a flag reports that there are others.
   if (tables.length > 1) for (const node of tables.flat()) node.repairs |= REPAIR.droppedText;
   return tables.flat();
 }

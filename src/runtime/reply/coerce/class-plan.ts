@@ -289,13 +289,10 @@ function addField(writer: ValueWriter, field: FieldPlan, value: CoercedValue): v
 function missingField(writer: ValueWriter, field: FieldPlan, isStray: boolean, strict: boolean): CoercionOutcome {
   const fallback = field.plan.fallback();
   if (fallback === undefined) return field.missing;
-  if (isStray) {
-    writer.lose(DEFAULTED, 'defaulted', field.name, STRAY_TEXT);
-    return fallback;
-  }
-  if (fallback.bare === 'null') return fallback;
-  if (strict) return INEXACT;
-  writer.flag('defaulted', field.name, 'missing');
+  const isNull = fallback.bare === 'null';
+  if (strict && !isNull) return INEXACT;
+  if (isStray) writer.lose(DEFAULTED, 'defaulted', field.name, STRAY_TEXT);
+  else if (!isNull) writer.flag('defaulted', field.name, 'missing');
   return fallback;
 }
 

@@ -1,7 +1,7 @@
 import { Cancellation } from '../../../base/cancellation.ts';
 import { invariant } from '../../../base/invariant.ts';
 import { inOwnTurn, LARGE } from '../../../base/own-turn.ts';
-import { ok, type Result } from '../../../base/result.ts';
+import type { Result } from '../../../base/result.ts';
 import type { LimitReached, Reservation, LimitName } from '../../../policy/limiter.ts';
 import type {
   CallContext,
@@ -15,7 +15,7 @@ import type { Failure } from '../../../schema/failure.ts';
 import { DRAINING, type Drainable, type Waiter } from '../../admission.ts';
 import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import { INTERNAL_PROBLEM, problemOf, type Problem, problem } from '../problem.ts';
-import { bodyProblem, mediaTypeProblem, EMPTY_ARGUMENTS, readJson, textOf, type JsonBody } from '../read-json.ts';
+import { bodyProblem, mediaTypeProblem, readJson, textOf, type JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
 import type { BodyOutcome, LoneRequest } from '../transport.ts';
 import {
@@ -423,7 +423,7 @@ function decodeBody({ state }: FunctionRequest): StepOutcome {
 function parseBody(request: FunctionRequest): StepOutcome {
   const { state } = request;
   const isEmpty = state.text.length < LARGE && state.text.trim() === '';
-  const body = isEmpty && request.takesNoArguments ? ok(EMPTY_ARGUMENTS) : readJson(state.text);
+  const body = readJson(isEmpty && request.takesNoArguments ? '{}' : state.text);
   state.text = '';
   if (!body.ok) return body.failure;
   state.body = body.value;

@@ -162,6 +162,11 @@ const CLOSE = ['Connection', 'close'] as const;
 /** The byte after the last answer of a connection: svc closes the connection instead of sending it. */
 const UNSENT = ' ';
 
+/** More than svc ever writes of the last answer: the library never completes it. */
+function totalOf({ length }: Uint8Array): number {
+  return length + UNSENT.length + 1;
+}
+
 /** The state that exchanges on uWebSockets.js share. */
 class UwsState extends TransportState {
   readonly clock = new TurnClock();
@@ -420,8 +425,7 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
 
   /**
    * Ends the connection once the kernel has accepted the answer. If the library ended it, the next request of a client that
-   * reads nothing would run. The total that svc passes to the library is therefore more than the announced length, so that the answer
-   * never completes.
+   * reads nothing would run, so svc passes `totalOf` to it instead of the announced length.
    */
   #writeLast({ status, headers, body = '' }: Answer): void {
     const native = this.#native;
@@ -431,7 +435,7 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
       if (bytes.length === 0) endHead(native, 'Content-Length', '0');
       else {
         native.tryEnd('', bytes.length);
-        native.tryEnd(bytes.subarray(0, -1), bytes.length + UNSENT.length + 1);
+        native.tryEnd(bytes.subarray(0, -1), totalOf(bytes));
       }
     });
     if (this.#endsConnection(bytes)) return;
@@ -444,14 +448,14 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
   }
 
   /**
-   * Writes the rest of the last answer; returns false when the kernel does not accept all of it. The end of a cork writes what is short,
-   * the library counts it as written before the kernel has accepted it, and only the next write tells. So the last byte has its own cork,
-   * and after it comes one byte too many: once that is accepted, all others are, and `close` drops it.
+   * Writes the rest of the last answer; returns false when the kernel does not accept all of it. In a cork, the library counts short
+   * pieces as written before the kernel has accepted them; only the next write reports whether it did. The last byte therefore has a
+   * cork of its own, and a byte too many follows: once that is accepted, so are all others, and `close` drops it.
    */
   #endsConnection(bytes: Uint8Array): boolean {
     const native = this.#native;
     const last = bytes.length - 1;
-    const total = bytes.length + UNSENT.length + 1;
+    const total = totalOf(bytes);
     const offset = native.getWriteOffset();
     if (offset < last) native.cork(() => native.tryEnd(bytes.subarray(offset, last), total));
     if (native.getWriteOffset() === last) native.cork(() => native.tryEnd(bytes.subarray(last), total));

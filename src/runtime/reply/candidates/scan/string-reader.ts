@@ -455,8 +455,8 @@ function openBrackets(text: string): number {
 }
 
 /**
- * Removes the closing brackets, and the end of a fence after them, at the end of a string that has no end, if they are those that close the lists and objects
- * around it, and none of them closes a bracket inside the string. `closers`: the innermost first.
+ * Removes closing brackets, and the end of a fence after them, from the end of a string without its closing quote: if they close the
+ * lists and objects around it, and none of them closes a bracket inside the string. `closers`: the innermost first.
  */
 function withoutClosers(text: string, closers: string): string {
   const to = text.endsWith('```') ? text.length - 3 : text.length;

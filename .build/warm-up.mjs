@@ -1,9 +1,11 @@
-// Compiles the program with which a new worker warms up, and writes it to dist/assets/warm-up.json: functions, argument validators,
-// calls, and the answers of the model. Run it after tsc; another run gives the same result.
-import { writeFileSync } from 'node:fs';
+// Compiles the programs with which a new worker warms up, one for each wire format, and writes them to dist/assets/warm-up: functions,
+// argument validators, calls, and the answers of the model. Run it after tsc; another run gives the same result.
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { compile } from '../dist/src/compiler/compile.js';
 import { ValidatorCompiler } from '../dist/src/compiler/3-emit/validator-compiler.js';
 import { SourceFile } from '../dist/src/diagnostics/source-file.js';
+
+const FOLDER = new URL('../dist/assets/warm-up/', import.meta.url);
 
 const CLASSES = `
 enum Topic {
@@ -81,39 +83,98 @@ const REPLIES = [
 
 /** Providers differ in the headers that they send, and in their case. */
 const HEADS = [
-  'content-type: $type\r\ncontent-length: $length\r\n',
-  'Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: $type\r\nContent-Length: $length\r\nConnection: keep-alive\r\nX-Request-Id: warm-up\r\n',
-  'Content-Type: $type; charset=utf-8\r\nServer: warm-up\r\nx-ratelimit-remaining-requests: 10\r\nopenai-processing-ms: 1\r\nContent-Length: $length\r\nVary: Origin\r\n',
+  { 'content-type': '$type' },
+  { Date: 'Thu, 01 Jan 2026 00:00:00 GMT', 'Content-Type': '$type', 'X-Request-Id': 'warm-up' },
+  {
+    'Content-Type': '$type; charset=utf-8',
+    Server: 'warm-up',
+    'x-ratelimit-remaining-requests': '10',
+    'openai-processing-ms': '1',
+    Vary: 'Origin',
+  },
 ];
 
-let answers = 0;
+/** The wire formats: a reply, and the events of a stream of it in parts. */
+const FORMATS = {
+  'openai-generic': {
+    reply: (text) => ({
+      id: 'warm-up',
+      object: 'chat.completion',
+      created: 0,
+      model: 'warm-up',
+      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 60, completion_tokens: 40, total_tokens: 100 },
+    }),
+    events: (parts) =>
+      [
+        { delta: { role: 'assistant', content: '' }, finish_reason: null },
+        ...parts.map((content) => ({ delta: { content }, finish_reason: null })),
+        { delta: {}, finish_reason: 'stop' },
+      ].map((choice) => ({
+        id: 'warm-up',
+        object: 'chat.completion.chunk',
+        created: 0,
+        model: 'warm-up',
+        choices: [{ index: 0, ...choice }],
+      })),
+    last: 'data: [DONE]\n\n',
+  },
+  'openai-responses': {
+    reply: (text) => response(text, 'completed'),
+    events: (parts) => [
+      { type: 'response.created', response: response('', 'in_progress') },
+      ...parts.map((delta) => ({ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta })),
+      { type: 'response.completed', response: response(parts.join(''), 'completed') },
+    ],
+  },
+  anthropic: {
+    reply: (text) => message([{ type: 'text', text }], 'end_turn'),
+    events: (parts) => [
+      { type: 'message_start', message: message([], null) },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...parts.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 40 } },
+      { type: 'message_stop' },
+    ],
+  },
+  'google-ai': {
+    reply: (text) => candidate(text, 'STOP'),
+    events: (parts) => parts.map((text, index) => candidate(text, index === parts.length - 1 ? 'STOP' : undefined)),
+  },
+};
 
-function response(type, body) {
-  const head = HEADS[(answers += 1) % HEADS.length].replace('$type', type).replace('$length', Buffer.byteLength(body));
-  return `HTTP/1.1 200 OK\r\n${head}\r\n${body}`;
+function response(text, status) {
+  const content = [{ type: 'output_text', text, annotations: [] }];
+  const output = text === '' ? [] : [{ type: 'message', id: 'warm-up', status, role: 'assistant', content }];
+  const usage = status === 'completed' ? { input_tokens: 60, output_tokens: 40, total_tokens: 100 } : null;
+  return { id: 'warm-up', object: 'response', created_at: 0, status, model: 'warm-up', output, usage };
 }
 
-function completion(text) {
-  const choices = [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }];
-  const usage = { prompt_tokens: 60, completion_tokens: 40, total_tokens: 100 };
-  return response(
-    'application/json',
-    JSON.stringify({ id: 'warm-up', object: 'chat.completion', created: 0, model: 'warm-up', choices, usage }),
-  );
+function message(content, reason) {
+  const usage = { input_tokens: 60, output_tokens: 40 };
+  return { id: 'warm-up', type: 'message', role: 'assistant', model: 'warm-up', content, stop_reason: reason, usage };
 }
 
-function stream(text) {
-  const parts = text.match(/[^]{1,24}/gu).map((content) => ({ delta: { content }, finish_reason: null }));
-  const events = [
-    { delta: { role: 'assistant', content: '' }, finish_reason: null },
-    ...parts,
-    { delta: {}, finish_reason: 'stop' },
-  ];
-  const data = events.map(
-    (choice) =>
-      `data: ${JSON.stringify({ id: 'warm-up', object: 'chat.completion.chunk', created: 0, model: 'warm-up', choices: [{ index: 0, ...choice }] })}\n\n`,
+function candidate(text, finishReason) {
+  return {
+    candidates: [{ content: { parts: [{ text }], role: 'model' }, finishReason, index: 0 }],
+    usageMetadata: { promptTokenCount: 60, candidatesTokenCount: 40, totalTokenCount: 100 },
+    modelVersion: 'warm-up',
+  };
+}
+
+function answerOf({ reply, events, last = '' }, route, text, index) {
+  const type = route === 'call' ? 'application/json' : 'text/event-stream';
+  const headers = Object.entries(HEADS[index % HEADS.length]).map(([name, value]) => [
+    name,
+    value.replace('$type', type),
+  ]);
+  if (route === 'call') return { headers, body: JSON.stringify(reply(text)) };
+  const data = events(text.match(/[^]{1,24}/gu)).map(
+    (event) => `${event.type === undefined ? '' : `event: ${event.type}\n`}data: ${JSON.stringify(event)}\n\n`,
   );
-  return response('text/event-stream', `${data.join('')}data: [DONE]\n\n`);
+  return { headers, body: data.join('') + last };
 }
 
 /** Functions of different kinds, so that V8 does not compile code for one kind alone. */
@@ -158,14 +219,17 @@ const CALLS = [
   { times: 1, route: 'stream', kind: 3 },
 ].map((call) => ({ ...call, ...FUNCTIONS[call.kind], text: call.text ?? FUNCTIONS[call.kind].reply }));
 
-const functions = CALLS.map(
-  ({ parameters, returns }, index) => `client<llm> Model${index} {
-  provider openai-generic
+mkdirSync(FOLDER, { recursive: true });
+for (const [provider, format] of Object.entries(FORMATS)) {
+  const functions = CALLS.map(
+    ({ parameters, returns }, index) => `client<llm> Model${index} {
+  provider ${provider}
 ${index % 2 === 0 ? '  retry_policy Twice\n' : ''}  options {
     model "warm-up"
     base_url env.WARM_UP_MODEL_${index}
     api_key "warm-up"
-${index % 3 === 0 ? '    temperature 0.5\n' : ''}  }
+    http { version env.WARM_UP_HTTP }
+${index % 3 === 0 && provider.startsWith('openai') ? '    temperature 0.5\n' : ''}  }
 }
 function Read${index}(${parameters}) -> ${returns} {
   client Model${index}
@@ -173,23 +237,23 @@ function Read${index}(${parameters}) -> ${returns} {
 ${[...parameters.matchAll(/(\w+):/g)].map(([, name]) => (name === 'turns' ? '' : `{{ ${name} }}`)).join(' ')}"#
 }
 `,
-);
-
-const source = new SourceFile('warm-up.baml', CLASSES + functions.join(''));
-const { diagnostics, program } = compile([source], {
-  version: '0.1.0',
-  versionCheck: false,
-  beta: false,
-  apiKey: false,
-});
-if (program === undefined) throw new Error(diagnostics.map(({ message }) => message).join('\n'));
-const compiler = new ValidatorCompiler(program);
-const warmUp = {
-  program: { ...program, openapi: '{}' },
-  validators: Object.fromEntries(program.functions.map(({ name }) => [name, compiler.source(name)])),
-  replies: CALLS.map(({ route, text }) => (route === 'call' ? completion(text) : stream(text))),
-  calls: CALLS.flatMap(({ times, route, body }, index) =>
-    Array.from({ length: times }, () => ({ path: `/${route}/Read${index}`, body })),
-  ),
-};
-writeFileSync(new URL('../dist/assets/warm-up.json', import.meta.url), JSON.stringify(warmUp));
+  );
+  const source = new SourceFile('warm-up.baml', CLASSES + functions.join(''));
+  const { diagnostics, program } = compile([source], {
+    version: '0.1.0',
+    versionCheck: false,
+    beta: false,
+    apiKey: false,
+  });
+  if (program === undefined) throw new Error(diagnostics.map((each) => each.message).join('\n'));
+  const compiler = new ValidatorCompiler(program);
+  const warmUp = {
+    program: { ...program, openapi: '{}' },
+    validators: Object.fromEntries(program.functions.map(({ name }) => [name, compiler.source(name)])),
+    replies: CALLS.map(({ route, text }, index) => answerOf(format, route, text, index)),
+    calls: CALLS.flatMap(({ times, route, body }, index) =>
+      Array.from({ length: times }, () => ({ path: `/${route}/Read${index}`, body })),
+    ),
+  };
+  writeFileSync(new URL(`${provider}.json`, FOLDER), JSON.stringify(warmUp));
+}

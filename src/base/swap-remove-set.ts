@@ -18,7 +18,9 @@ export class SwapRemoveSet<Member extends SwapRemoveMember> {
 
   /** Does nothing if the object is a member already. */
   add(member: Member): void {
-    if (member.setIndex < 0) member.setIndex = this.#members.push(member) - 1;
+    if (member.setIndex >= 0) return;
+    member.setIndex = this.#members.length;
+    this.#members[member.setIndex] = member;
   }
 
   /** Does nothing if the object is not a member. */

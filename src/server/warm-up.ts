@@ -7,12 +7,16 @@ import type { Config } from '../config/config.ts';
 import { createLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
+import { HTTP_PROVIDERS } from '../runtime/model/providers/providers.ts';
+import { resolveOptions } from '../runtime/model/client-options.ts';
+import { clientsOfFiles } from '../runtime/model/strategies/client-plan.ts';
 import type { Program } from '../schema/program.ts';
+import type { Provider } from '../schema/providers/providers.ts';
 import { createHandler, createReject } from './http/create-handler.ts';
 import type { HttpServices } from './http/http-services.ts';
 import type { Transport, TransportOptions } from './http/transport.ts';
 import type { ParsePool } from './parse-pool.ts';
-import { createWorkerServices, type WorkerLink } from './worker-services.ts';
+import { createWorkerServices, type WorkerLink, type WorkerParts } from './worker-services.ts';
 
 /*
  * V8 compiles code as it runs: the first 10,000 calls of a process cost up to ten times the later ones. So each worker first makes calls
@@ -20,14 +24,26 @@ import { createWorkerServices, type WorkerLink } from './worker-services.ts';
  * services of their own, so that none of them can reach a model, a metric, a log, a limit or a store.
  */
 
-/** The content of dist/assets/warm-up.json. */
+/** The content of a file of dist/assets/warm-up. */
 interface WarmUpProgram {
   readonly program: Program;
   /** The argument validators by function. */
   readonly validators: Readonly<Record<string, string>>;
   readonly calls: readonly WarmUpCall[];
-  /** The answers of the model, with their heads. The client of the function number n has the number as its path. */
-  readonly replies: readonly string[];
+  /** The answers of the model. The client of the function number n has the number as its path. */
+  readonly replies: readonly WarmUpReply[];
+}
+
+interface WarmUpReply {
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>;
+  readonly body: string;
+}
+
+/** What a model is called with. */
+interface WarmUpWire {
+  /** The wire format: the name of a file of dist/assets/warm-up. */
+  readonly format: string;
+  readonly version: '1.1' | '2';
 }
 
 interface WarmUpCall {
@@ -35,21 +51,24 @@ interface WarmUpCall {
   readonly body: string;
 }
 
-/** The CPU time that one worker spends, in microseconds. */
-const MAX_CPU_MICROS = 2_000_000;
 /**
- * Services are created so often, and each set takes an equal part of the time. V8 compiles code for the very objects that it has seen as
- * long as there is only one of a kind, and would throw it away with the first call of a client.
+ * The CPU time that one worker has spent at the end of each set of services, in microseconds. V8 compiles code for the very objects that it
+ * has seen as long as there is only one of a kind, and would throw it away with the first call of a client. So it first sees several sets,
+ * for a moment each.
  */
-const SETS = 3;
+const SETS_END_AT_MICROS = [150_000, 300_000, 2_000_000];
 const CONNECTIONS = 8;
 /** The calls between two looks at the requests of others. */
 const BURST = 64;
+/** The compiler is done if it uses less than a quarter of this time. */
+const REST_MS = 4;
 /** A worker that serves goes on after this long without a request. */
 const QUIET_MS = 20;
 
 export interface WarmUpOptions {
   readonly config: Config;
+  /** The program of the worker: the warm-up uses its wire formats and versions of HTTP. */
+  readonly program: Pick<Program, 'clients' | 'functions'>;
   readonly version: string;
   readonly pool: ParsePool;
   /** True if the worker has no request, and has had none for so many milliseconds. */
@@ -59,38 +78,92 @@ export interface WarmUpOptions {
   readonly createTransport: (options: Pick<TransportOptions, 'handler' | 'reject'>) => Promise<Transport>;
 }
 
-/** Makes calls until the time is up. Resolves with their number; undefined in a run from sources, which has no program for it. */
+/** Makes calls until the time is up. Resolves with the number of answers; undefined in a run from sources, which has no programs for it. */
 export async function warmUp(options: WarmUpOptions): Promise<number | undefined> {
-  const loaded = loadWarmUp();
-  if (loaded === undefined) return undefined;
-  const model = await listen(createServer((socket) => answerCalls(socket, loaded.replies)));
+  if (import.meta.url.endsWith('.ts')) return undefined;
+  const stages = await Promise.all(wiresOf(options.program, options.config.env).map(stageOf));
   const before = process.cpuUsage();
   let made = 0;
   try {
-    for (let set = 1; set <= SETS && !options.isOver(); set += 1) {
-      const until = (set * MAX_CPU_MICROS) / SETS;
+    for (const [set, until] of SETS_END_AT_MICROS.entries()) {
+      if (options.isOver()) break;
       const isSpent = (): boolean => {
         const { user, system } = process.cpuUsage(before);
         return user + system > until;
       };
-      made += await useServices(options, loaded, portOf(model), isSpent);
+      const counts = await Promise.all(stages.map((stage) => useServices(options, stage, set, isSpent)));
+      made += counts.reduce((sum, count) => sum + count, 0);
     }
   } finally {
-    model.close();
+    for (const { model } of stages) model.close();
   }
   return made;
 }
 
+/** A program, and the model that it calls. */
+interface Stage {
+  readonly loaded: WarmUpProgram;
+  readonly version: WarmUpWire['version'];
+  readonly model: Server;
+}
+
+async function stageOf({ format, version }: WarmUpWire): Promise<Stage> {
+  const text = readFileSync(fileURLToPath(new URL(`../assets/warm-up/${format}.json`, import.meta.url)), 'utf8');
+  const loaded = deepFreeze(JSON.parse(text) as WarmUpProgram);
+  const model = version === '2' ? await http2Model(loaded.replies) : http1Model(loaded.replies);
+  return { loaded, version, model: await listen(model) };
+}
+
+/** Providers whose wire format is another than OpenAI's chat completions. That of Bedrock has no program yet. */
+const FORMATS: Readonly<Partial<Record<Provider, string>>> = {
+  'openai-responses': 'openai-responses',
+  anthropic: 'anthropic',
+  'google-ai': 'google-ai',
+  'vertex-ai': 'google-ai',
+};
+
+/** More would share the time. */
+const MAX_WIRES = 2;
+
+/** What most clients of a program use. */
+export function wiresOf(
+  program: WarmUpOptions['program'],
+  env: Readonly<Record<string, string>>,
+): readonly WarmUpWire[] {
+  const wires = clientsOfFiles(program)
+    .clients.filter(({ provider }) => HTTP_PROVIDERS[provider] !== undefined)
+    .map(({ provider, options }): WarmUpWire => {
+      const { values } = resolveOptions(options, { server: env });
+      const baseUrl = values.get('base_url') ?? (provider === 'ollama' ? 'http:' : '');
+      const isPlain = typeof baseUrl === 'string' && /^http:/iu.test(baseUrl);
+      return { format: FORMATS[provider] ?? 'openai-generic', version: isPlain ? '1.1' : '2' };
+    });
+  const counts = new Map<string, { wire: WarmUpWire; clients: number }>();
+  for (const wire of wires) {
+    const key = `${wire.format} ${wire.version}`;
+    counts.set(key, { wire, clients: (counts.get(key)?.clients ?? 0) + 1 });
+  }
+  const most = [...counts.values()].toSorted((a, b) => b.clients - a.clients).map(({ wire }) => wire);
+  return most.length === 0 ? [{ format: 'openai-generic', version: '2' }] : most.slice(0, MAX_WIRES);
+}
+
 async function useServices(
   options: WarmUpOptions,
-  loaded: WarmUpProgram,
-  modelPort: number,
+  { loaded, version, model }: Stage,
+  set: number,
   isSpent: () => boolean,
 ): Promise<number> {
-  const services = createWarmUpServices(options, loaded, modelPort);
+  const env = {
+    WARM_UP_HTTP: version,
+    ...Object.fromEntries(
+      loaded.replies.map((_, index) => [`WARM_UP_MODEL_${index}`, `http://127.0.0.1:${portOf(model)}/${index}/v1`]),
+    ),
+  };
+  const services = createWarmUpServices(options, loaded, env, LISTENERS[set % LISTENERS.length]);
   const { logger, redactor, runtime } = services;
+  const handler = createHandler(services);
   const transport = await options.createTransport({
-    handler: createHandler(services),
+    handler: set % 2 === 0 ? handler : (request, response) => handler(request, response),
     reject: createReject(logger, redactor),
   });
   try {
@@ -101,23 +174,24 @@ async function useServices(
   }
 }
 
-/** A build has the file beside its programs; a run from sources has none. */
-function loadWarmUp(): WarmUpProgram | undefined {
-  const here = import.meta.url;
-  if (here.endsWith('.ts')) return undefined;
-  const text = readFileSync(fileURLToPath(new URL('../assets/warm-up.json', here)), 'utf8');
-  return deepFreeze(JSON.parse(text) as WarmUpProgram);
-}
+type Listeners = Pick<WorkerParts, 'onBody' | 'onParse'>;
+
+/** Two of each kind: V8 would build the only one into the code of its caller. */
+const LISTENERS: readonly Listeners[] = [
+  { onBody: () => undefined, onParse: () => undefined },
+  { onBody: () => undefined, onParse: () => undefined },
+];
 
 /** Services like those of the worker, of another program. */
 function createWarmUpServices(
   { config, version, pool }: WarmUpOptions,
-  { program, validators, replies }: WarmUpProgram,
-  modelPort: number,
+  { program, validators }: WarmUpProgram,
+  env: Config['env'],
+  listeners: Listeners | undefined,
 ): HttpServices {
   const redactor = new Redactor([]);
   const services = createWorkerServices({
-    config: ownConfig(config, modelPort, replies.length),
+    config: ownConfig(config, env),
     program,
     version,
     link: quietLink(validators),
@@ -129,22 +203,17 @@ function createWarmUpServices(
     limiter: undefined,
     telemetry: undefined,
     connections: () => 0,
-    onBody: () => undefined,
-    onParse: () => undefined,
+    onBody: listeners?.onBody ?? (() => undefined),
+    onParse: listeners?.onParse ?? (() => undefined),
   });
   Object.assign(services.health, { ready: true, degraded: null, store: undefined });
   return services;
 }
 
 /** The configuration of the server without its keys, path and variables. The clone has the shape of the original. */
-function ownConfig(config: Config, modelPort: number, models: number): Config {
+function ownConfig(config: Config, env: Config['env']): Config {
   const clone = JSON.parse(JSON.stringify(config)) as { -readonly [Name in keyof Config]: Config[Name] };
-  clone.env = Object.fromEntries(
-    Array.from({ length: models }, (_, index) => [
-      `WARM_UP_MODEL_${index}`,
-      `http://127.0.0.1:${modelPort}/${index}/v1`,
-    ]),
-  );
+  clone.env = env;
   if (clone.keyFile !== undefined) delete clone.keyFile;
   if (clone.apiKey !== undefined) delete clone.apiKey;
   if (clone.basePath !== '') clone.basePath = '';
@@ -178,23 +247,50 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
+/** The client's number stands in the path of a request. */
+const CLIENT_IN_PATH = /\/(\d+)\//u;
+
 /** Answers each request whose body has arrived. */
-function answerCalls(socket: Socket, texts: readonly string[]): void {
-  const replies = texts.map((text) => Buffer.from(text));
-  let text = '';
-  socket.setNoDelay(true);
-  socket.on('error', () => socket.destroy());
-  socket.on('data', (data: Buffer) => {
-    text += data.toString('latin1');
-    for (;;) {
-      const head = text.indexOf('\r\n\r\n');
-      const length = /content-length: *(\d+)/iu.exec(text.slice(0, Math.max(0, head)))?.[1];
-      const end = head + 4 + Number(length);
-      if (head < 0 || length === undefined || text.length < end) return;
-      socket.write(replies[Number(/\/(\d+)\//u.exec(text)?.[1])] ?? '');
-      text = text.slice(end);
-    }
+function http1Model(replies: readonly WarmUpReply[]): Server {
+  const answers = replies.map(({ headers, body }) => {
+    const lines = [...headers, ['content-length', Buffer.byteLength(body)] as const].map((pair) => pair.join(': '));
+    return Buffer.from(`HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   });
+  return createServer((socket) => {
+    let text = '';
+    socket.setNoDelay(true);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (data: Buffer) => {
+      text += data.toString('latin1');
+      for (;;) {
+        const head = text.indexOf('\r\n\r\n');
+        const length = /content-length: *(\d+)/iu.exec(text.slice(0, Math.max(0, head)))?.[1];
+        const end = head + 4 + Number(length);
+        if (head < 0 || length === undefined || text.length < end) return;
+        socket.write(answers[Number(CLIENT_IN_PATH.exec(text)?.[1])] ?? '');
+        text = text.slice(end);
+      }
+    });
+  });
+}
+
+/** Speaks HTTP/2 from the first byte, without TLS. */
+async function http2Model(replies: readonly WarmUpReply[]): Promise<Server> {
+  const { createServer: createHttp2Server } = await import('node:http2');
+  const server = createHttp2Server();
+  server.on('sessionError', () => undefined);
+  server.on('stream', (stream, { ':path': path = '' }) => {
+    stream.on('error', () => stream.destroy());
+    stream.resume().on('end', () => {
+      const { headers = [], body = '' } = replies[Number(CLIENT_IN_PATH.exec(path)?.[1])] ?? {};
+      stream.respond({
+        ':status': 200,
+        ...Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
+      });
+      stream.end(body);
+    });
+  });
+  return server;
 }
 
 // --- the callers -----------------------------------------------------------------------------------------------------
@@ -206,7 +302,7 @@ const HEADERS: readonly string[] = [
   'Host: svc\r\nX-Request-Id: warm-up\r\nX-Forwarded-For: 10.0.0.2\r\nTraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\nUser-Agent: python-httpx\r\nContent-Type: application/json\r\n',
 ];
 
-/** Returns the number of calls. */
+/** Returns the number of calls that were answered with 200. */
 async function makeCalls(
   { isQuiet, isOver }: WarmUpOptions,
   calls: readonly WarmUpCall[],
@@ -220,6 +316,7 @@ async function makeCalls(
   );
   const callers = Array.from({ length: CONNECTIONS }, () => new WarmUpCaller(port));
   let made = 0;
+  let answered = 0;
   while (!isOver() && !isSpent()) {
     if (!isQuiet(QUIET_MS)) {
       await sleep(QUIET_MS);
@@ -227,31 +324,44 @@ async function makeCalls(
     }
     await Promise.all(
       callers.map(async (caller, index) => {
-        for (let at = index; at < BURST; at += CONNECTIONS) await caller.call(requests[(made + at) % requests.length]);
+        for (let at = index; at < BURST; at += CONNECTIONS) {
+          if (await caller.call(requests[(made + at) % requests.length])) answered += 1;
+        }
       }),
     );
     made += BURST;
+    await compiled();
   }
   for (const caller of callers) caller.close();
-  return made;
+  return answered;
+}
+
+/** Resolves when V8 has compiled what the last calls made hot. Calls meanwhile would still run the slow code. */
+async function compiled(): Promise<void> {
+  for (let used = REST_MS; used > REST_MS / 4;) {
+    const before = process.cpuUsage();
+    await sleep(REST_MS);
+    const { user, system } = process.cpuUsage(before);
+    used = (user + system) / 1_000;
+  }
 }
 
 /** One connection that makes one call at a time. */
 class WarmUpCaller {
   readonly #socket: Socket;
   #text = '';
-  #ended: () => void = () => undefined;
+  #ended: (ok: boolean) => void = () => undefined;
 
   constructor(port: number) {
     this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
     this.#socket.on('data', (data: Buffer) => this.#take(data.toString('latin1')));
-    this.#socket.on('error', () => this.#ended());
-    this.#socket.on('close', () => this.#ended());
+    this.#socket.on('error', () => this.#ended(false));
+    this.#socket.on('close', () => this.#ended(false));
   }
 
-  /** Resolves at the end of the answer, or of the connection. */
-  call(request: Buffer | undefined): Promise<void> {
-    if (request === undefined || this.#socket.destroyed) return Promise.resolve();
+  /** Resolves at the end of the answer, with whether its status is 200, or of the connection. */
+  call(request: Buffer | undefined): Promise<boolean> {
+    if (request === undefined || this.#socket.destroyed) return Promise.resolve(false);
     this.#text = '';
     return new Promise((resolve) => {
       this.#ended = resolve;
@@ -266,7 +376,7 @@ class WarmUpCaller {
     const length = /content-length: *(\d+)/iu.exec(this.#text.slice(0, head))?.[1];
     const isComplete =
       length === undefined ? this.#text.endsWith('0\r\n\r\n') : this.#text.length >= head + 4 + Number(length);
-    if (isComplete) this.#ended();
+    if (isComplete) this.#ended(this.#text.startsWith('HTTP/1.1 200'));
   }
 
   close(): void {

@@ -194,15 +194,16 @@ class Worker {
     this.#phase = 'ready';
     setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#link.send({ type: 'ready' });
-    if (config.warmUp === 'on') void this.#warmUp(start, pool);
+    if (config.warmUp === 'on') void this.#warmUp(start, program, pool);
   }
 
   /** Compiles the code of calls. A spare worker is warm before it serves; the first ones use the time between requests. */
-  async #warmUp({ config, version }: StartMessage, pool: ParsePool): Promise<void> {
+  async #warmUp({ config, version }: StartMessage, program: Program, pool: ParsePool): Promise<void> {
     try {
       const { warmUp } = await import('./warm-up.ts');
       const calls = await warmUp({
         config,
+        program,
         version,
         pool,
         isQuiet: (forMs) =>

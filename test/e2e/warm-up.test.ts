@@ -72,6 +72,35 @@ test.each(TRANSPORTS)(
   },
 );
 
+test.each([
+  ['openai', ''],
+  ['openai-responses', ''],
+  ['anthropic', ''],
+  ['google-ai', ''],
+  ['anthropic', 'base_url "http://127.0.0.1:9"'],
+])('a worker warms up with the wire format and the version of HTTP of %s %s', async (provider, option) => {
+  const main = `client<llm> Model {
+  provider ${provider}
+  options {
+    model "m"
+    ${option}
+  }
+}
+function Shorten(text: string) -> string {
+  client Model
+  prompt #"{{ text }}"#
+}
+`;
+  const flags = ['--workers', '1', '--log-level', 'debug'];
+  const server = await startServer({ files: { 'main.svc': main }, flags, env });
+  try {
+    await waitUntil('a worker is warm', () => warmUps(server.output()).length > 0);
+    expect(warmUps(server.output())[0]).toBeGreaterThan(100);
+  } finally {
+    expect(await server.stop()).toBe(0);
+  }
+});
+
 test('a server that is stopped during the warm-up ends at once', async () => {
   const server = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env });
   const children = childrenOf(server.child.pid ?? 0);

@@ -89,7 +89,7 @@ export class HistogramTable {
   observe(value: number, label: string, traceId?: string): void {
     let cell = this.#cells.get(label);
     if (cell === undefined) {
-      cell = { counts: this.#bounds.map(() => 0), count: 0, sum: 0, exemplars: new Map() };
+      cell = { counts: new Float64Array(this.#bounds.length), count: 0, sum: 0, exemplars: new Map() };
       this.#cells.set(label, cell);
     }
     const at = this.#bounds.findIndex((bound) => value <= bound);
@@ -127,7 +127,7 @@ export class HistogramTable {
 
 interface HistogramCell {
   /** Observations between a bound and the one before. */
-  readonly counts: number[];
+  readonly counts: Float64Array;
   count: number;
   sum: number;
   /** By the index of the bucket; -1: above all bounds. */

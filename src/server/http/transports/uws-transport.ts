@@ -180,7 +180,7 @@ class UwsState extends TransportState {
 class TurnClock {
   #turn = 0;
   #armed = false;
-  #waiting: UwsExchange[] = [];
+  #waiting: UwsExchange[] | undefined;
 
   /** The number of this turn; call it when input arrives. */
   mark(): number {
@@ -194,16 +194,16 @@ class TurnClock {
   /** Returns false during the turn that `mark` numbered; then it calls `nextTurn` in the next one. */
   passed(turn: number, exchange: UwsExchange): boolean {
     if (turn !== this.#turn) return true;
-    this.#waiting.push(exchange);
+    (this.#waiting ??= []).push(exchange);
     return false;
   }
 
   readonly #advance = (): void => {
     this.#armed = false;
     this.#turn += 1;
-    if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
-    this.#waiting = [];
+    if (waiting === undefined) return;
+    this.#waiting = undefined;
     for (const exchange of waiting) exchange.nextTurn();
   };
 }

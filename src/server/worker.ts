@@ -41,6 +41,9 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 /** The time for the last telemetry after a drain that took all of its time: the primary kills the worker after 2 s. */
 const LEAST_FLUSH_MS = 500;
 
+/** A new server opens its ports and answers the first calls before its workers use the processors to warm up. */
+const WARM_UP_DELAY_MS = 300;
+
 /** The phases of a worker, in this order; it can exit in each of them. */
 type Phase = 'waiting' | 'starting' | 'ready' | 'listening' | 'draining';
 
@@ -78,7 +81,11 @@ class Worker {
   #counted = -1;
   readonly #busyTime = new BusyTime();
   #requests = 0;
-  readonly #idleMemory = new IdleMemory(collectGarbage);
+  #isWarmingUp = false;
+  readonly #idleMemory = new IdleMemory(() => {
+    this.#logger?.debug({}, 'the worker is idle: it collects its garbage');
+    collectGarbage();
+  });
   /** Bodies of calls and streams since the last heartbeat. */
   #bodies = 0;
 
@@ -199,6 +206,8 @@ class Worker {
 
   /** Compiles the code of calls. A spare worker is warm before it serves; the first ones use the time between requests. */
   async #warmUp({ config, version }: StartMessage, program: Program, pool: ParsePool): Promise<void> {
+    this.#isWarmingUp = true;
+    await sleep(WARM_UP_DELAY_MS);
     try {
       const { warmUp } = await import('./warm-up.ts');
       const calls = await warmUp({
@@ -217,6 +226,7 @@ class Worker {
     } catch (error) {
       this.#logger?.warn({ err: error }, 'the warm-up failed: the first calls take longer');
     }
+    this.#isWarmingUp = false;
   }
 
   async #listen(): Promise<void> {
@@ -283,7 +293,7 @@ class Worker {
     const failures = this.#services?.metrics.clientFailures.take() ?? [];
     const keys = this.#services?.authenticator.takeUsed() ?? [];
     this.#link.send({ type: 'heartbeat', inFlight, rssBytes, lagSeconds, load, failures, keys });
-    this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0, rssBytes);
+    this.#idleMemory.beat(inFlight === 0 && this.#bodies === 0 && !this.#isWarmingUp, rssBytes);
     this.#bodies = 0;
     this.#beats += 1;
     if (this.#beats % METRICS_EVERY !== 0 || this.#counted === this.#requests) return;

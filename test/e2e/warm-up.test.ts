@@ -101,6 +101,24 @@ function Shorten(text: string) -> string {
   }
 });
 
+test('a worker collects the garbage of its warm-up after its end', async () => {
+  const server = await startServer({ files: RESUME_FILES, flags: ['--log-level', 'debug'], env });
+  const collects = '"the worker is idle: it collects its garbage"';
+  try {
+    await waitUntil('the workers and the spare one collect', () => server.output().split(collects).length > 3);
+    const lines = server.output().split('\n');
+    for (const line of lines.filter((each) => each.includes(collects))) {
+      const { worker } = JSON.parse(line) as { readonly worker: number };
+      const events = lines.filter((each) => each.includes(`"worker":${worker},`));
+      const warmAt = events.findIndex((each) => each.includes('"the worker is warm"'));
+      expect(warmAt).toBeGreaterThanOrEqual(0);
+      expect(warmAt).toBeLessThan(events.findIndex((each) => each.includes(collects)));
+    }
+  } finally {
+    expect(await server.stop()).toBe(0);
+  }
+});
+
 test('a server that is stopped during the warm-up ends at once', async () => {
   const server = await startServer({ files: RESUME_FILES, flags: ['--workers', '1'], env });
   const children = childrenOf(server.child.pid ?? 0);

@@ -73,8 +73,8 @@ function collections(idle: readonly boolean[], mib: (beat: number) => number): r
 
 const repeat = (idle: boolean, beats: number): readonly boolean[] => Array<boolean>(beats).fill(idle);
 
-test('a process that started collects its garbage once, after five idle beats', () => {
-  expect(collections(repeat(true, 100), () => 60)).toEqual([5]);
+test('a process that started collects its garbage once, after seven idle beats', () => {
+  expect(collections(repeat(true, 100), () => 60)).toEqual([7]);
 });
 
 test('a process that works does not collect', () => {
@@ -85,14 +85,14 @@ test('a process that works does not collect', () => {
 
 test('work after which memory grew is followed by a collection, other work is not', () => {
   const beats = [...repeat(true, 10), ...repeat(false, 5), ...repeat(true, 100)];
-  expect(collections(beats, (beat) => (beat > 10 ? 64 : 60))).toEqual([5, 20]);
-  expect(collections(beats, (beat) => (beat > 10 ? 63 : 60))).toEqual([5]);
+  expect(collections(beats, (beat) => (beat > 10 ? 64 : 60))).toEqual([7, 22]);
+  expect(collections(beats, (beat) => (beat > 10 ? 63 : 60))).toEqual([7]);
 });
 
 test('growth counts from what stayed after the last collection', () => {
   const beats = [...repeat(true, 10), ...repeat(false, 5), ...repeat(true, 100)];
-  const mib = [...Array<number>(5).fill(80), ...Array<number>(5).fill(60)];
-  expect(collections(beats, (beat) => mib[beat - 1] ?? 65)).toEqual([5, 20]);
+  const mib = [...Array<number>(7).fill(80), ...Array<number>(3).fill(60)];
+  expect(collections(beats, (beat) => mib[beat - 1] ?? 65)).toEqual([7, 22]);
 });
 
 for (const flag of ['--allow-natives-syntax', '--expose-gc']) setFlagsFromString(flag);

@@ -1,6 +1,7 @@
 // Bundles svc with the packages that it uses, so that an installation is one package
 // (docs/adr/0009-programs-are-bundled.md and docs/adr/0020-an-installation-is-one-package.md):
-//   dist/bin       the command, the worker process and the threads; their common code is in files that they share
+//   dist/bin       the command, the worker process and the threads; their common code is in files that they share. The first file of each
+//                  loads the others through the cache of compiled code (docs/adr/0034-code-is-compiled-once.md)
 //   dist/lib       the library
 //   dist/packages  packages that sources load on first use, by `createRequire`; and the licences of all packages
 //   dist/uws       the binaries of uWebSockets.js
@@ -24,7 +25,11 @@ const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice', 'supports
 /** What sources load on first use, by the name of its file in dist/packages. */
 const lazyPackages = new Map();
 
-const packageFiles = {
+/** The module that loads the files of programs. */
+const LOADER = join(root, 'src/base/code-cache.ts');
+
+/** `loader`: how a source loads the file of a package. */
+const packageFiles = (loader) => ({
   name: 'package-files',
   transform(code, id) {
     // A change within a line needs no new source map.
@@ -32,10 +37,13 @@ const packageFiles = {
     if (id.includes('/node_modules/')) return undefined;
     // `charset` leaves `String.raw` unmodified. In svc, its strings are always the source of a regular expression.
     const ascii = code.includes('String.raw') ? code.replaceAll(/[\u0080-\uffff]/g, escapedUnit) : code;
-    if (!code.includes('createRequire')) return { code: ascii, map: null };
-    return { code: ascii.replaceAll(/(?<=\bload\(')(?!node:|\.)[^']+(?='\))/gu, lazyPackage), map: null };
+    if (!ascii.includes(LOAD)) return { code: ascii, map: null };
+    const bundled = ascii.replaceAll(/(?<=\bload\(')(?!node:|\.)[^']+(?='\))/gu, lazyPackage);
+    return { code: replaceOnce(bundled, LOAD, `const load = ${loader};`), map: null };
   },
-};
+});
+
+const LOAD = 'const load = createRequire(import.meta.url);';
 
 function escapedUnit(unit) {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -54,22 +62,22 @@ function lazyPackage(specifier) {
   return `../packages/${name}.js`;
 }
 
+for (const folder of ['bin', 'cache', 'lib', 'packages']) rmSync(join(dist, folder), { recursive: true, force: true });
+
 /** Bundles the entry files into a folder of dist. */
-async function bundle(folder, input, { format, extension = 'js', sourcemap = false }) {
-  rmSync(join(dist, folder), { recursive: true, force: true });
+async function bundle(folder, input, { external = [], extension = 'js', loader, sourcemap = false } = {}) {
   const build = await rolldown({
     input,
     platform: 'node',
     tsconfig: false,
-    external: EXTERNAL,
+    external: [...EXTERNAL, ...external],
     resolve: { mainFields: ['module', 'main'] },
-    // Some CommonJS packages name their folder.
-    ...(format === 'esm' && { transform: { define: { __dirname: 'import.meta.dirname' } } }),
-    plugins: [packageFiles],
+    plugins: [packageFiles(loader ?? 'createRequire(import.meta.url)')],
   });
   const { output } = await build.write({
     dir: join(dist, folder),
-    format,
+    format: 'cjs',
+    paths: { [LOADER]: './code-cache.js' },
     entryFileNames: `[name].${extension}`,
     chunkFileNames: `[name].${extension}`,
     sourcemap,
@@ -86,15 +94,23 @@ async function bundle(folder, input, { format, extension = 'js', sourcemap = fal
 
 // One flat folder for all programs: they find each other, and the assets, relative to their own file.
 const entries = {
-  svc: join(root, 'src/cli/main.ts'),
-  'http-worker': join(root, 'workers/http-worker.ts'),
+  'svc-program': join(root, 'src/cli/main.ts'),
+  'http-worker-program': join(root, 'workers/http-worker.ts'),
+  'compile-thread-program': join(root, 'workers/compile-thread.ts'),
+  // Large replies are rare: Node loads this program.
   'parse-thread': join(root, 'workers/parse-thread.ts'),
-  'compile-thread': join(root, 'workers/compile-thread.ts'),
 };
-const programs = await bundle('bin', entries, { format: 'esm', sourcemap: true });
+const loaderFiles = await bundle('bin', { 'code-cache': LOADER });
+// The `require` of a file is that of its loader.
+const programs = await bundle('bin', entries, { external: [LOADER], loader: 'require', sourcemap: true });
+for (const name of ['svc', 'http-worker', 'compile-thread']) {
+  const first = name === 'svc' ? '#!/usr/bin/env node\n' : '';
+  const run = `module.exports = require('./code-cache.js').runCached(require.resolve('./${name}-program.js'));\n`;
+  writeFileSync(join(dist, 'bin', `${name}.js`), first + run);
+}
 
 // Programs of both kinds can load a CommonJS module, and it exists once in a program that has both.
-const library = await bundle('lib', { index: join(root, 'src/index.ts') }, { format: 'cjs', extension: 'cjs' });
+const library = await bundle('lib', { index: join(root, 'src/index.ts') }, { extension: 'cjs' });
 const names = library.find((chunk) => chunk.isEntry).exports.join(', ');
 // An import of a CommonJS module would search its whole text for exports, which takes longer than to run it.
 writeFileSync(
@@ -107,8 +123,8 @@ export const { ${names} } = createRequire(import.meta.url)('./index.cjs');
 const files = Object.fromEntries([...lazyPackages].map(([name, specifier]) => [name, load.resolve(specifier)]));
 // piscina starts its threads with the file `worker.js` beside its own.
 files['worker'] = join(load.resolve('piscina'), '../worker.js');
-const packages = await bundle('packages', files, { format: 'cjs' });
-writeFileSync(join(dist, 'packages/package.json'), '{ "type": "commonjs" }\n');
+const packages = await bundle('packages', files);
+for (const folder of ['bin', 'packages']) writeFileSync(join(dist, folder, 'package.json'), '{ "type": "commonjs" }\n');
 
 // For Node 20 and 22 on Linux with glibc (docs/adr/0001-uwebsockets-on-linux.md).
 const binaries = join(root, 'node_modules/uWebSockets.js/dist/bin');
@@ -121,5 +137,5 @@ for (const platform of ['linux_x64', 'linux_arm64']) {
   }
 }
 
-const modules = [...programs, ...library, ...packages].flatMap((chunk) => chunk.moduleIds ?? []);
+const modules = [...loaderFiles, ...programs, ...library, ...packages].flatMap((chunk) => chunk.moduleIds ?? []);
 writeCopiedPackages(join(dist, 'packages'), modules);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { saveCodeCache } from '../base/code-cache.ts';
 import { invariant } from '../base/invariant.ts';
 import { ok, type Result } from '../base/result.ts';
 import type { ValidatorCompiler } from '../compiler/3-emit/validator-compiler.ts';
@@ -123,7 +124,10 @@ async function validators({
   if (validatorCompiler?.programHash !== programHash) {
     validatorCompiler = { programHash, loaded: createValidatorCompiler(read(programPath)) };
   }
-  return (await validatorCompiler.loaded).source(functionName);
+  const source = (await validatorCompiler.loaded).source(functionName);
+  // The answer goes out first.
+  setImmediate(saveCodeCache);
+  return source;
 }
 
 /** The compiler of types, and the outcomes of requests, for one program. */

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { runProgram } from './program.ts';
 import { processTerminal, reportBug } from './terminal.ts';
 
@@ -7,4 +6,8 @@ const terminal = processTerminal();
 process.on('uncaughtException', (error) => process.exit(reportBug(terminal, error)));
 // All programs are bundled into one folder.
 const compileThread = new URL('compile-thread.js', import.meta.url);
-process.exitCode = await runProgram(process.argv.slice(2), { terminal, compileThread });
+void main();
+
+async function main(): Promise<void> {
+  process.exitCode = await runProgram(process.argv.slice(2), { terminal, compileThread });
+}

@@ -9,14 +9,18 @@ export interface PackageInfo {
   readonly version: string;
 }
 
-/** Finds package.json above this file; the built program and its source are at different depths. */
+/** Finds the manifest of svc above this file; the built program and its source are at different depths. */
 export function packageInfo(): PackageInfo {
-  let root = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(root, 'package.json'))) {
-    invariant(root !== dirname(root), 'no package.json above the program');
-    root = dirname(root);
+  for (let root = dirname(fileURLToPath(import.meta.url)); ; root = dirname(root)) {
+    const version = versionIn(join(root, 'package.json'));
+    if (version !== undefined) return { root, version };
+    invariant(root !== dirname(root), 'no package.json with a version above the program');
   }
-  const manifest: unknown = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  invariant(isJsonObject(manifest) && typeof manifest['version'] === 'string', 'package.json without a version');
-  return { root, version: manifest['version'] };
+}
+
+/** Folders of a build have manifests that only state the kind of their modules. */
+function versionIn(manifestPath: string): string | undefined {
+  if (!existsSync(manifestPath)) return undefined;
+  const manifest: unknown = JSON.parse(readFileSync(manifestPath, 'utf8'));
+  return isJsonObject(manifest) && typeof manifest['version'] === 'string' ? manifest['version'] : undefined;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
+import { saveCodeCache } from '../base/code-cache.ts';
 import { messageOf } from '../base/invariant.ts';
 import type { Result } from '../base/result.ts';
 import type { Config } from '../config/config.ts';
@@ -197,6 +198,7 @@ class Primary {
       }
       this.#announce(program, supervisor.transport);
       void program.compileAhead();
+      saveCodeCache();
       const keys = this.#keyReload(supervisor);
       keys?.start();
       signals.onReload(() => {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { saveCodeCache } from '../base/code-cache.ts';
 import { messageOf, unreachable } from '../base/invariant.ts';
 import type { Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
@@ -286,6 +287,7 @@ class Worker {
 
   #beat(): void {
     this.#step?.clear();
+    saveCodeCache();
     const inFlight = this.#services?.active.size ?? 0;
     const rssBytes = residentBytes();
     const lagSeconds = this.#services?.metrics.lagSeconds ?? 0;

@@ -80,6 +80,8 @@ async function bundle(folder, input, { external = [], extension = 'js', loader, 
     paths: { [LOADER]: './code-cache.js' },
     entryFileNames: `[name].${extension}`,
     chunkFileNames: `[name].${extension}`,
+    // In code from a cache, Node 20 has no `import()` (findings/vm-script-cached-import.sh).
+    dynamicImportInCjs: folder !== 'bin',
     sourcemap,
     sourcemapExcludeSources: true,
     // V8 keeps the source of every loaded file, with two bytes per character unless all are Latin-1.

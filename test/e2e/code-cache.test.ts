@@ -208,3 +208,10 @@ test('a command that ends at once writes no code', () => {
   expect(execFileSync(process.execPath, [main, 'check', folder], { encoding: 'utf8' })).toContain('no problems');
   expect(caches(join(main, '../..'))).toEqual([]);
 });
+
+// The second start of a server would fail where the first did not.
+test('no program has an import(), which Node 20 refuses in code from a cache', () => {
+  const programs = readdirSync(BIN).filter((name) => name.endsWith('.js'));
+  expect(programs.length).toBeGreaterThan(3);
+  for (const name of programs) expect(readFileSync(join(BIN, name), 'utf8')).not.toMatch(/(?<![\w.'"`])import\(/u);
+});

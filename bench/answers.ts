@@ -6,6 +6,10 @@ export interface Answer {
   readonly value: unknown;
 }
 
+/** Functions whose answer contains the times at which the model got and answered the call, and the milliseconds that the model takes. */
+export const STAMPED_MS = { Stamped: 0, StampedLate: 200 } as const;
+export type StampedName = keyof typeof STAMPED_MS;
+
 export const ANSWER_NAMES = ['Small', 'Large', 'Larger', 'Megabyte'] as const;
 export type AnswerName = (typeof ANSWER_NAMES)[number];
 
@@ -30,6 +34,11 @@ function smallAnswer(): Answer {
     summary: 'Asks for a copy of the notes on the machines.',
   };
   return { name: 'Small', text: JSON.stringify(value), value };
+}
+
+/** The small answer with this summary. */
+export function stampedText(summary: string): string {
+  return JSON.stringify({ ...(answer('Small').value as object), summary });
 }
 
 /** Two lists of strings, pretty-printed in a fence, as models often answer. */

@@ -1,9 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ANSWER_NAMES } from './answers.ts';
+import { ANSWER_NAMES, STAMPED_MS, type StampedName } from './answers.ts';
 
 /** Functions that the definitions declare: one for each answer, and `…Paced`, whose deltas arrive one per millisecond. */
-export type FunctionName = 'Small' | 'SmallPaced' | 'Large' | 'LargePaced' | 'Larger' | 'Megabyte' | 'Rendered';
+export type FunctionName =
+  | 'Small'
+  | 'SmallPaced'
+  | 'Large'
+  | 'LargePaced'
+  | 'Larger'
+  | 'Megabyte'
+  | 'Rendered'
+  | StampedName;
 
 /**
  * Writes the definitions that every side serves into `<directory>/baml_src` (the only name that all sides accept)
@@ -26,13 +34,17 @@ export function writeDefinitionFile(directory: string, text: string): string {
 }
 
 function mainFile(provider: string): string {
-  const burst = ANSWER_NAMES.map((name) => declareClient(`${name}Model`, `${provider}/${name}/burst/v1`));
+  const stamped = Object.keys(STAMPED_MS);
+  const burst = [...ANSWER_NAMES, ...stamped].map((name) =>
+    declareClient(`${name}Model`, `${provider}/${name}/burst/v1`),
+  );
   const paced = (['Small', 'Large'] as const).map((name) =>
     declareClient(`${name}PacedModel`, `${provider}/${name}/paced/v1`),
   );
   const functions = [
     declareFunction('Small', 'Contact'),
     declareFunction('SmallPaced', 'Contact'),
+    ...stamped.map((name) => declareFunction(name, 'Contact')),
     ...(['Large', 'LargePaced', 'Larger', 'Megabyte'] as const).map((name) => declareFunction(name, 'Points')),
     RENDERED,
   ];

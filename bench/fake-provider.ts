@@ -2,10 +2,11 @@
 // over raw sockets and prepares every answer at its start. It prints its port and serves until it is stopped.
 //
 // The path selects the answer: /<answer>/<burst|paced>/v1/chat/completions. `burst` sends the deltas of a stream at once,
-// `paced` one per millisecond.
+// `paced` one per millisecond. The answers of `STAMPED_MS` are made for each call.
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { ANSWER_NAMES, answer } from './answers.ts';
+import { ANSWER_NAMES, answer, STAMPED_MS, stampedText } from './answers.ts';
 import { HttpRequests } from './http-requests.ts';
+import { sharedNow, stampOf } from './in-flight/delta-stamps.ts';
 
 /** Characters in one delta: about one token. */
 const DELTA_LENGTH = 4;
@@ -75,10 +76,24 @@ function serveSocket(socket: Socket): void {
 function respond(socket: Socket, request: Buffer): void {
   const [, name = '', pace] = request.toString('latin1', 0, request.indexOf('\r')).split('/');
   const reply = replies.get(name);
-  if (reply === undefined) socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
+  const delayMs = stampedDelays.get(name);
+  if (delayMs !== undefined) sendStamped(socket, delayMs);
+  else if (reply === undefined) socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n');
   else if (!request.includes(STREAM_FLAG)) socket.write(reply.completion);
   else if (pace === 'paced') sendPaced(socket, reply.events);
   else socket.write(reply.burst);
+}
+
+const stampedDelays = new Map<string, number>(Object.entries(STAMPED_MS));
+const NO_STAMPS = `${stampOf(0)}${stampOf(0)}`;
+const [STAMPED_HEAD = '', STAMPED_END = ''] = completion(stampedText(NO_STAMPS)).toString().split(NO_STAMPS);
+
+/** An answer with the time of the request, which is now, and the time at which the answer is sent. */
+function sendStamped(socket: Socket, delayMs: number): void {
+  const begin = stampOf(sharedNow());
+  const send = (): boolean => socket.write(`${STAMPED_HEAD}${begin}${stampOf(sharedNow())}${STAMPED_END}`, 'latin1');
+  if (delayMs === 0) send();
+  else setTimeout(send, delayMs);
 }
 
 /** One event per millisecond by the clock: a late timer catches up. */

@@ -14,7 +14,7 @@ if (cluster.isPrimary) {
   for (let index = 0; index < WORKERS; index += 1) cluster.fork();
   process.on('SIGTERM', () => process.exit(0));
 } else {
-  serve(new Pool(provider, { connections: 128, pipelining: 1 }));
+  serve(new Pool(provider, { connections: 1024, pipelining: 1 }));
 }
 
 function serve(pool: Pool): void {

@@ -11,22 +11,28 @@ export interface BenchOptions {
   readonly pairs: number;
   /** Whether to compare one worker with two. */
   readonly scaling: boolean;
+  /** Whether to measure latency at fixed rates, and the seconds of each window. */
+  readonly latency: boolean;
+  readonly latencySeconds: number;
   /** Whether the run leaves nothing out; only such a run writes a result. */
   readonly complete: boolean;
   /** The run fails after this time. */
   readonly limitMs: number;
 }
 
+const LATENCY = 'latency';
+const LATENCY_SECONDS = 2;
 const SCALING = 'scaling';
-const CASE_NAMES = [...CASES.map((subject) => subject.name), SCALING, ...IN_FLIGHT_NAMES];
+const CASE_NAMES = [...CASES.map((subject) => subject.name), LATENCY, SCALING, ...IN_FLIGHT_NAMES];
 /** `--quick` leaves these out. */
-const LONG_CASES = new Set<string>(['stream-paced', SCALING, ...IN_FLIGHT_NAMES]);
+const LONG_CASES = new Set<string>(['stream-paced', LATENCY, SCALING, ...IN_FLIGHT_NAMES]);
 
 export const USAGE = `npm run bench -- [options]
   --case <name>     one of ${CASE_NAMES.join(', ')}; repeatable; default all
   --side <name>     one of svc, floor, baml; repeatable; default all that are installed
   --pairs <n>       measurements of each side, taken in turn (5)
-  --quick           one pair, no paced streams, no scaling, no slow model
+  --quick           one pair, no paced streams, no fixed rates, no scaling, no slow model
+  --seconds <n>     length of each window at a fixed rate (${LATENCY_SECONDS})
   --limit <minutes> gives up after this time (90)
   --help            prints this text`;
 
@@ -41,6 +47,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       side: { type: 'string', multiple: true },
       pairs: { type: 'string' },
       quick: { type: 'boolean', default: false },
+      seconds: { type: 'string', default: String(LATENCY_SECONDS) },
       limit: { type: 'string', default: '90' },
       help: { type: 'boolean', default: false },
     },
@@ -49,11 +56,15 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
   const usual = values.quick ? CASE_NAMES.filter((name) => !LONG_CASES.has(name)) : CASE_NAMES;
   const wanted = new Set((values.case ?? usual).map((name) => pick('--case', name, CASE_NAMES)));
   const { quick, side, pairs } = values;
+  const latencySeconds = positive('--seconds', values.seconds);
   return {
     cases: CASES.filter((subject) => wanted.has(subject.name)),
     inFlight: IN_FLIGHT_NAMES.filter((name) => wanted.has(name)),
+    latency: wanted.has(LATENCY),
+    latencySeconds,
     scaling: wanted.has(SCALING),
-    complete: !quick && [values.case, side, pairs].every((value) => value === undefined),
+    complete:
+      !quick && latencySeconds >= LATENCY_SECONDS && [values.case, side, pairs].every((value) => value === undefined),
     sides: side === undefined ? SIDES : side.map((name) => pick('--side', name, SIDES)),
     pairs: positive('--pairs', pairs ?? (quick ? '1' : '5')),
     limitMs: positive('--limit', values.limit) * 60_000,

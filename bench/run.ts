@@ -12,16 +12,13 @@ import {
   type InFlightResult,
 } from './in-flight/measure-in-flight.ts';
 import type { SlowSideName } from './in-flight/slow-stage.ts';
-import { openLoop, type LoadResult } from './load.ts';
+import { judgeLatency, latencyTables } from './latency/latency-report.ts';
+import { measureLatency, type LatencyResults } from './latency/measure-latency.ts';
 import { measureCase, type CaseResult } from './measure.ts';
 import { readOptions, USAGE, type BenchOptions } from './options.ts';
-import { resultTable, scalingTable, table, verdictTable, writeResults, number } from './report.ts';
+import { resultTable, scalingTable, verdictTable, writeResults } from './report.ts';
 import { judgeScaling, measureScaling, type Scaling } from './scaling.ts';
-import { missingSide, setStage, type Side, type SideName } from './sides.ts';
-
-/** Well below the throughput of the slowest side on two cores. */
-const FIXED_RATE = 500;
-const FIXED_RATE_SECONDS = 5;
+import { missingSide, setStage, type SideName } from './sides.ts';
 
 const asked = readOptions(process.argv.slice(2));
 if (asked === 'help') console.log(USAGE);
@@ -38,9 +35,10 @@ async function run(options: BenchOptions): Promise<void> {
     return reason === undefined;
   });
   try {
-    const measured = await measureSides(options, present);
+    const results = await measureSides(options, present);
+    const latency = options.latency ? await atFixedRates(options, present) : undefined;
     const scaling = options.scaling && present.includes('svc') ? await scale(options.pairs) : undefined;
-    print({ ...measured, scaling, inFlight: await measureSlowModel(options, present) }, options.complete);
+    print({ results, latency, scaling, inFlight: await measureSlowModel(options, present) }, options.complete);
   } finally {
     clearTimeout(watchdog);
   }
@@ -48,7 +46,7 @@ async function run(options: BenchOptions): Promise<void> {
 
 interface Measured {
   readonly results: readonly CaseResult[];
-  readonly latencies: readonly FixedRateResult[];
+  readonly latency: LatencyResults | undefined;
   readonly scaling: Scaling | undefined;
   readonly inFlight: InFlightResults;
 }
@@ -56,8 +54,8 @@ interface Measured {
 async function measureSides(
   { cases, pairs }: BenchOptions,
   sides: readonly SideName[],
-): Promise<Omit<Measured, 'scaling' | 'inFlight'>> {
-  if (cases.length === 0) return { results: [], latencies: [] };
+): Promise<readonly CaseResult[]> {
+  if (cases.length === 0) return [];
   const stage = await setStage({ sides });
   try {
     const results: CaseResult[] = [];
@@ -65,11 +63,18 @@ async function measureSides(
       console.error(`${subject.title} ...`);
       results.push(await measureCase(subject, stage.sides, pairs));
     }
-    const latencies = cases.some((subject) => subject.name === 'call-small') ? await fixedRate(stage.sides) : [];
-    return { results, latencies };
+    return results;
   } finally {
     await stage.end();
   }
+}
+
+function atFixedRates(
+  { pairs, latencySeconds: seconds }: BenchOptions,
+  sides: readonly SideName[],
+): Promise<LatencyResults> {
+  console.error('latency at fixed rates ...');
+  return measureLatency({ sides, pairs, seconds });
 }
 
 async function scale(pairs: number): Promise<Scaling | undefined> {
@@ -98,38 +103,18 @@ async function measureSlowModel(
   return { lasting, bursts, memory };
 }
 
-interface FixedRateResult extends LoadResult {
-  readonly side: string;
-}
-
-async function fixedRate(sides: readonly Side[]): Promise<readonly FixedRateResult[]> {
-  const results: FixedRateResult[] = [];
-  for (const side of sides) {
-    const result = await openLoop({
-      url: `${side.url}/call/Small`,
-      perSecond: FIXED_RATE,
-      seconds: FIXED_RATE_SECONDS,
-    });
-    results.push({ side: side.name, ...result });
-  }
-  return results;
-}
-
 function print(measured: Measured, complete: boolean): void {
-  const { results, latencies, scaling, inFlight } = measured;
-  const verdicts = [...judge(results), judgeScaling(scaling), ...judgeInFlight(inFlight)];
+  const { results, latency, scaling, inFlight } = measured;
+  const verdicts = [...judge(results), ...judgeLatency(latency), judgeScaling(scaling), ...judgeInFlight(inFlight)];
   if (results.length > 0) console.log(`\n${resultTable(results)}`);
-  if (latencies.length > 0) {
-    const rows = latencies.map(({ side, p50, p99 }) => [side, number(p50), number(p99)]);
-    console.log(`\n${table([[`/call 150 bytes at ${FIXED_RATE}/s`, 'p50 ms', 'p99 ms'], ...rows])}`);
-  }
+  if (latency !== undefined) console.log(`\n${latencyTables(latency)}`);
   if (scaling !== undefined) console.log(`\n${scalingTable(scaling)}`);
   const tables = inFlightTables(inFlight);
   if (tables !== '') console.log(`\n${tables}`);
   console.log(`\n${verdictTable(verdicts)}`);
   console.log(
     complete
-      ? `\n${writeResults({ results, latencies, scaling, ...inFlight, verdicts })}`
+      ? `\n${writeResults({ results, latency, scaling, ...inFlight, verdicts })}`
       : '\nOnly a part of the bench ran: no result is written.',
   );
 }

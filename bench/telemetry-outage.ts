@@ -4,7 +4,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { addressOf, CASES, checkAnswer, type Case } from './cases.ts';
 import { freePort } from './child-process.ts';
-import { openLoop, type LoadResult } from './load.ts';
+import { isContact } from './in-flight/in-flight-cases.ts';
+import { openLoop } from './latency/open-loop.ts';
+import { BODY, quantile } from './load.ts';
 import { memoryOf, processTree } from './process-usage.ts';
 import { number, table } from './report.ts';
 import { setStage, type Side } from './sides.ts';
@@ -15,6 +17,8 @@ const { values } = parseArgs({
 const MINUTES = Number(values.minutes);
 /** Calls per second on each server. */
 const RATE = Number(values.rate);
+/** More than are ever in flight at the default rate. */
+const CONNECTIONS = 64;
 
 const subject = CASES.find(({ name }) => name === 'call-small');
 if (subject === undefined) throw new Error('no case call-small');
@@ -40,11 +44,18 @@ try {
   const rows: string[][] = [];
   for (let minute = 1; minute <= MINUTES; minute += 1) {
     const results = await measured(subject, sides, 60);
-    for (const [index, { p50, p99 }] of results.entries()) {
+    for (const [index, times] of results.entries()) {
       const side = sides[index];
       if (side === undefined) continue;
       const dropped = await droppedSpans(side);
-      rows.push([String(minute), names[index] ?? '', number(p50), number(p99), dropped, number(memoryMiB(side))]);
+      rows.push([
+        String(minute),
+        names[index] ?? '',
+        number(quantile(times, 0.5)),
+        number(quantile(times, 0.99)),
+        dropped,
+        number(memoryMiB(side)),
+      ]);
     }
   }
   console.log(`\n${table([['minute', 'server', 'p50 ms', 'p99 ms', 'dropped', 'MiB'], ...rows])}`);
@@ -57,9 +68,28 @@ function variables(port: number | undefined): Readonly<Record<string, string>> {
   return port === undefined ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
 }
 
-/** Throws if a call fails. */
-function measured(load: Case, sides: readonly Side[], seconds: number): Promise<readonly LoadResult[]> {
-  return Promise.all(sides.map((side) => openLoop({ url: addressOf(load, side), perSecond: RATE, seconds })));
+/** The whole time of a call counts. */
+function modelMs(body: string): number | undefined {
+  return isContact(body) ? 0 : undefined;
+}
+
+/** The milliseconds of each call, for each side. Throws if a call fails. */
+function measured(load: Case, sides: readonly Side[], seconds: number): Promise<readonly Float64Array[]> {
+  return Promise.all(
+    sides.map(async (side) => {
+      const url = addressOf(load, side);
+      const { added, failed, firstFailure } = await openLoop({
+        url,
+        body: BODY,
+        perSecond: RATE,
+        seconds,
+        connections: CONNECTIONS,
+        modelMs,
+      });
+      if (failed > 0) throw new Error(firstFailure);
+      return added;
+    }),
+  );
 }
 
 async function droppedSpans({ url }: Side): Promise<string> {

@@ -13,9 +13,27 @@ export function sharedNow(): number {
   return (seconds % (PERIOD_MS / 1000)) * 1000 + nanoseconds / 1e6;
 }
 
+/** Milliseconds between two times of `sharedNow()` that are less than half a period apart. */
+export function elapsedMs(from: number, to: number): number {
+  const elapsed = (to - from) % PERIOD_MS;
+  if (elapsed >= PERIOD_MS / 2) return elapsed - PERIOD_MS;
+  return elapsed < -PERIOD_MS / 2 ? elapsed + PERIOD_MS : elapsed;
+}
+
 /** A time as text of a fixed length. */
 export function stampOf(time: number): string {
   return `@${time.toFixed(2).padStart(WIDTH - 1, '0')}`;
+}
+
+/** Milliseconds between the last two stamps in a text; undefined if it has no two stamps. */
+export function stampedMs(text: string): number | undefined {
+  const last = text.lastIndexOf('@');
+  const ms = elapsedMs(stampAt(text, text.lastIndexOf('@', last - 1)), stampAt(text, last));
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function stampAt(text: string, at: number): number {
+  return Number(text.slice(at + 1, at + WIDTH));
 }
 
 /** Stamps in one string of the value. */
@@ -56,8 +74,7 @@ export class StampReader {
     let at = event.indexOf('@', begin + this.#offset);
     while (at >= 0 && at + WIDTH <= event.length) {
       this.#seen += 1;
-      const sent = Number(event.slice(at + 1, at + WIDTH));
-      this.#onDelay((time - sent + PERIOD_MS) % PERIOD_MS);
+      this.#onDelay(elapsedMs(stampAt(event, at), time));
       this.#offset = at + WIDTH - begin;
       at = event.indexOf('@', at + WIDTH);
     }

@@ -18,6 +18,10 @@ interface MainResults {
   readonly results: readonly Samples[];
   readonly lasting: readonly Samples[];
   readonly memory: ReadonlyArray<Readonly<{ side: 'svc' | 'baml'; idle: number; perCall: number }>>;
+  /** Results before 2026-11-29 have none. */
+  readonly latency?: Readonly<{
+    highestRates: ReadonlyArray<Readonly<{ side: string; limitMs: number; perSecond: number }>>;
+  }>;
 }
 
 interface RecoverResults {
@@ -73,6 +77,7 @@ export function allFigures(): readonly FigureRow[] {
     row('the same over TLS', cpuTime('/call, h2 over TLS, 1000 in flight'), duration),
     row('connections to the model for these 1,000 calls over TLS', connections('/call, h2 over TLS, 1000 in flight'), count),
     row('CPU time of a stream, 1,000 at once, 54 deltas, 20 ms apart', cpuTime('/stream, plaintext, 1000 in flight'), duration),
+    ...highestRates(),
     row('memory of each call in flight', memory('perCall'), size),
     row('from the command to the first answered call, 1 definition file', firstCall(1), duration),
     row('the same, 100 definition files', firstCall(100), duration),
@@ -96,6 +101,18 @@ function pairOf(title: string, pick: (sample: { cpuMicrosPerRequest: number; con
   const { svc, baml } = found?.samples ?? {};
   if (svc === undefined || baml === undefined) throw new Error(`${SOURCES.main} has no pair of "${title}"`);
   return { svc: median(svc.map(pick)), baml: median(baml.map(pick)) };
+}
+
+/** Calls per second. */
+function highestRates(): readonly FigureRow[] {
+  const rates = main.latency?.highestRates ?? [];
+  return rates
+    .filter(({ side }) => side === 'svc')
+    .map(({ limitMs, perSecond }) => {
+      const peer = rates.find((one) => one.side === 'baml' && one.limitMs === limitMs)?.perSecond ?? Number.NaN;
+      const what = `calls per second with a p99 of less than ${limitMs} ms besides the model`;
+      return row(what, { svc: perSecond, baml: peer }, count);
+    });
 }
 
 function memory(kind: 'idle' | 'perCall'): Pair {

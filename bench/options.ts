@@ -21,7 +21,7 @@ export interface BenchOptions {
 }
 
 const LATENCY = 'latency';
-const LATENCY_SECONDS = 2;
+const LATENCY_SECONDS = 1;
 const SCALING = 'scaling';
 const CASE_NAMES = [...CASES.map((subject) => subject.name), LATENCY, SCALING, ...IN_FLIGHT_NAMES];
 /** `--quick` leaves these out. */

@@ -70,9 +70,11 @@ const SEARCH_SECONDS = 2;
 /** Another process of the machine can spoil one window. */
 const TRIES = 2;
 
-/** Of load for each model: V8 compiles the functions of svc and of the floor in that time. */
-const WARM_UP_SECONDS: Readonly<Record<LatencySide, number>> = { svc: 8, floor: 4, baml: 1, model: 1 };
+/** V8 compiles the functions of svc and of the floor in that time. */
+const WARM_UP_SECONDS: Readonly<Record<LatencySide, number>> = { svc: 10, floor: 5, baml: 1, model: 1 };
 const WARM_UP_RATE = 2000;
+/** The first calls of a window do not count: a server opens its connections to the model, and svc divides its callers among the workers. */
+const LEAD_MS = 500;
 /** Connections besides those that wait for the model. */
 const SPARE_CONNECTIONS = 64;
 /** Milliseconds after a window: the calls of a queue may still run. */
@@ -82,10 +84,13 @@ const REST_MS = 200;
 export async function measureLatency(options: LatencyOptions): Promise<LatencyResults> {
   const shared = await onStage({ sides: options.sides }, async (targets) => {
     const highestRates: HighestRate[] = [];
-    for (const target of targets) highestRates.push(...(await searchRates(target)));
+    for (const target of targets) if (target.side !== 'model') highestRates.push(...(await searchRates(target)));
     const most = highestRates.find(({ side, limitMs }) => side === 'baml' && limitMs === KNEE_MS)?.perSecond ?? 0;
     const ratesOf = ({ side }: Target): readonly number[] => (side === 'baml' ? [most].filter(Boolean) : RATES);
-    return { highestRates, fixedRates: await measureInTurn('shared', targets, { ...options, ratesOf }) };
+    return {
+      highestRates,
+      fixedRates: await measureInTurn('shared', targets, { ...options, names: STAMPED_NAMES, ratesOf }),
+    };
   });
   return { ...shared, fixedRates: [...shared.fixedRates, ...(await measureApart(options))] };
 }
@@ -96,7 +101,7 @@ async function measureApart(options: LatencyOptions): Promise<readonly FixedRate
   moveTo('0');
   try {
     return await onStage({ sides: ['svc'], workers: 1, cores: [1] }, (targets) =>
-      measureInTurn('apart', targets, { ...options, ratesOf: () => RATES }),
+      measureInTurn('apart', targets, { ...options, names: ['Stamped'], ratesOf: () => RATES }),
     );
   } finally {
     moveTo(`0-${availableParallelism() - 1}`);
@@ -117,6 +122,7 @@ interface Target {
 
 /** Starts the sides, checks and warms them up, and ends them after the run. */
 async function onStage<T>(options: StageOptions, run: (targets: readonly Target[]) => Promise<T>): Promise<T> {
+  // 5,000 calls per second with a model of 200 ms are more than svc allows by default.
   const stage = await setStage({ ...options, env: { SVC_MAX_IN_FLIGHT: '8192' } });
   try {
     const targets = targetsOf(stage);
@@ -146,11 +152,9 @@ const MODEL_BODY = JSON.stringify({ model: 'bench-model', messages: [{ role: 'us
 
 /** Every answer of a window is checked, too. */
 async function warmUp(target: Target): Promise<void> {
-  for (const name of STAMPED_NAMES) {
-    const seconds = WARM_UP_SECONDS[target.side];
-    const { failed, firstFailure } = await load(target, { name, perSecond: WARM_UP_RATE, seconds });
-    if (failed > 0) throw new Error(`${target.side}: ${firstFailure}`);
-  }
+  const seconds = WARM_UP_SECONDS[target.side];
+  const { failed, firstFailure } = await load(target, { name: 'Stamped', perSecond: WARM_UP_RATE, seconds });
+  if (failed > 0) throw new Error(`${target.side}: ${firstFailure}`);
 }
 
 interface Window {
@@ -161,16 +165,18 @@ interface Window {
 
 async function load({ side, body, urlOf }: Target, { name, perSecond, seconds }: Window): Promise<OpenLoadResult> {
   const waiting = Math.ceil((perSecond * STAMPED_MS[name]) / 1000);
-  const result = await openLoop({
+  const leadSeconds = (LEAD_MS + 2 * STAMPED_MS[name]) / 1000;
+  const { added, late, failed, firstFailure } = await openLoop({
     url: urlOf(name),
     body,
     perSecond,
-    seconds,
+    seconds: leadSeconds + seconds,
     connections: SPARE_CONNECTIONS + waiting + Math.ceil(waiting / 4),
     modelMs: (answer) => (side === 'model' || isRight(answer) ? stampedMs(answer) : undefined),
   });
   await sleep(REST_MS);
-  return result;
+  const lead = Math.round(perSecond * leadSeconds);
+  return { added: added.subarray(lead), late: late.subarray(lead), failed, firstFailure };
 }
 
 /** What svc and the floor write before the stamps: comparing every answer must cost little. */
@@ -182,12 +188,13 @@ function isRight(text: string): boolean {
 }
 
 interface Turns extends LatencyOptions {
+  readonly names: readonly StampedName[];
   readonly ratesOf: (target: Target) => readonly number[];
 }
 
 async function measureInTurn(layout: Layout, targets: readonly Target[], turns: Turns): Promise<readonly FixedRate[]> {
-  const { pairs, seconds, ratesOf } = turns;
-  const subjects = STAMPED_NAMES.flatMap((name) =>
+  const { names, pairs, seconds, ratesOf } = turns;
+  const subjects = names.flatMap((name) =>
     targets.flatMap((target) =>
       ratesOf(target).map((perSecond) => ({ target, name, perSecond, samples: [] as LatencySample[] })),
     ),

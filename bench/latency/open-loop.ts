@@ -85,7 +85,7 @@ class OpenLoop implements OpenLoadResult {
 
   constructor(load: OpenLoad) {
     this.#load = load;
-    const calls = load.perSecond * load.seconds;
+    const calls = Math.round(load.perSecond * load.seconds);
     this.#plan = { begin: Number.NaN, everyMs: 1000 / load.perSecond, calls };
     this.added = new Float64Array(calls).fill(Number.NaN);
     this.late = new Float64Array(calls).fill(Number.NaN);

@@ -122,8 +122,7 @@ interface Target {
 
 /** Starts the sides, checks and warms them up, and ends them after the run. */
 async function onStage<T>(options: StageOptions, run: (targets: readonly Target[]) => Promise<T>): Promise<T> {
-  // 5,000 calls per second with a model of 200 ms are more than svc allows by default.
-  const stage = await setStage({ ...options, env: { SVC_MAX_IN_FLIGHT: '8192' } });
+  const stage = await setStage(options);
   try {
     const targets = targetsOf(stage);
     for (const target of targets) await warmUp(target);

@@ -1,9 +1,7 @@
-import cluster from 'node:cluster';
 import { mkdtempSync, readFileSync, rmSync, watchFile } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { saveCodeCache } from '../base/code-cache.ts';
 import { messageOf } from '../base/invariant.ts';
@@ -16,7 +14,7 @@ import { type Backends, memoryBackends } from './shared-state.ts';
 import { claimPorts } from './ports.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
-import { nodeFlags, openFileLimit, openFilesWarning } from './node-process.ts';
+import { openFileLimit, openFilesWarning } from './node-process.ts';
 import type { ProgramPlane } from './program-answers.ts';
 import { type ServedProgram, Supervisor } from './supervisor.ts';
 import { requiresKey } from './http/auth.ts';
@@ -189,7 +187,6 @@ class Primary {
     });
     // A second signal ends this process at once: a worker that hangs would not notice, and would keep the port.
     process.once('exit', () => supervisor.kill());
-    cluster.setupPrimary({ exec: workerFile(), args: [], execArgv: [...nodeFlags(this.#config)] });
     const started = await Promise.race([supervisor.start(), signals.stop]);
     if (typeof started !== 'string') {
       if (!started.ok) {
@@ -282,11 +279,6 @@ async function createBackends(config: Config, logger: Logger): Promise<Backends>
   if (config.store === undefined) return memoryBackends(config);
   const { storeBackends } = await import('./store-backends.ts');
   return storeBackends({ config, address: config.store, logger });
-}
-
-/** All programs are bundled into one folder. */
-function workerFile(): string {
-  return fileURLToPath(new URL('http-worker.js', import.meta.url));
 }
 
 /** The kernel's setting that moves waiting connections to another listener; undefined where it does not exist. */

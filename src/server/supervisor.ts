@@ -1,4 +1,3 @@
-import cluster from 'node:cluster';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
@@ -15,7 +14,6 @@ import { AnswerClaims, type Backends } from './shared-state.ts';
 import { ClientFailures, type ServerState } from './server-state.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
-import { workerVariables } from './node-process.ts';
 import { type ProgramPlane, TypeCompilations } from './program-answers.ts';
 import {
   type Asked,
@@ -31,6 +29,7 @@ import {
 import { SharedPorts } from './ports.ts';
 import { hangs, readSteps, removeStep, stepFields } from './step-note.ts';
 import { type HandleOwner, WorkerHandle } from './worker-handle.ts';
+import { forkWorker } from './worker-processes.ts';
 
 /** The program file that workers load, and the configuration that they serve it with. */
 export interface ServedProgram extends ProgramPlane {
@@ -335,8 +334,7 @@ export class Supervisor implements HandleOwner {
   #fork(id: number, generation: number): void {
     const number = this.#freeNumber();
     try {
-      const worker = cluster.fork(workerVariables(this.#options.config));
-      this.#handles.set(id, new WorkerHandle(worker, { id, number, generation }, this));
+      this.#handles.set(id, new WorkerHandle(forkWorker(this.#options.config), { id, number, generation }, this));
     } catch (error) {
       this.#report({ type: 'exited', worker: id, reason: `a worker could not be started: ${messageOf(error)}` });
     }

@@ -1,8 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { HI_FUNCTION } from '../support/hi-function.ts';
+import { childrenOf, waitUntil } from '../support/load.ts';
 import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
 
 const servers: RunningServer[] = [];
@@ -37,6 +40,21 @@ test('broken definitions end with exit code 1 and list all problems with file, l
   expect(run.stderr).toContain('"Person"');
   expect(run.stderr).toContain('^');
   expect(run.stdout).not.toContain('listening');
+});
+
+test('workers load while the definitions compile, and end with a start that fails', async () => {
+  const seen = new Set<number>();
+  let look: NodeJS.Timeout | undefined;
+  const onSpawn = (child: ChildProcess): void => {
+    look = setInterval(() => {
+      if (child.exitCode === null) for (const pid of childrenOf(child.pid ?? 0)) seen.add(pid);
+    }, 1);
+  };
+  const files = { 'a.svc': `${HI_FUNCTION}class Person {\n  name strng\n}\n` };
+  await expect(startServer({ files, onSpawn })).rejects.toThrow('svc ended with 1 before it listened');
+  clearInterval(look);
+  expect(seen.size).toBeGreaterThan(0);
+  await waitUntil('no worker is left', () => [...seen].every((pid) => !existsSync(`/proc/${pid}`)));
 });
 
 test('a folder that does not exist or contains no definitions is reported', async () => {

@@ -48,6 +48,7 @@ class FakeProcess extends EventEmitter {
 const world = vi.hoisted(() => ({ processes: [] as unknown[], fails: false }));
 vi.mock('node:cluster', () => ({
   default: {
+    setupPrimary: () => undefined,
     fork: () => {
       if (world.fails) throw new Error('spawn ENOMEM');
       const process = new FakeProcess(world.processes.length + 1);

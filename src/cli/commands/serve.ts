@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { Redactor } from '../../logging/redactor.ts';
 import type { CompiledDefinitions } from '../compile-task.ts';
 import { reportStyle } from '../pretty-report.ts';
+import { endAhead, forkAhead } from '../../server/worker-processes.ts';
 import type { Invocation } from '../invocation.ts';
 import { CompiledProgram, ProgramCompiler } from '../program-compiler.ts';
 import type { ServeProcess } from '../serve-program.ts';
@@ -11,21 +12,19 @@ import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 export async function serveCommand(invocation: Invocation, serveProcess: ServeProcess): Promise<ExitCode> {
   const { config, terminal } = invocation;
   const compiler = new ProgramCompiler(serveProcess.compileThread);
-  // The server loads while the thread compiles.
-  const [compiled, { serveProgram }] = await Promise.all([
-    compileForServing(config, compiler, terminal),
-    import('../serve-program.ts'),
-  ]);
-  if (compiled?.program === undefined) return 1;
-  const { path, program } = compiled;
-  const { secrets } = program;
-  return serveProgram({
-    ...invocation,
-    ...serveProcess,
-    path,
-    secrets,
-    program: new CompiledProgram(program, compiler),
-  });
+  const compiling = compileForServing(config, compiler, terminal);
+  // The server and the workers load while the thread compiles.
+  forkAhead(config);
+  try {
+    const [compiled, { serveProgram }] = await Promise.all([compiling, import('../serve-program.ts')]);
+    if (compiled?.program === undefined) return 1;
+    const { path, program } = compiled;
+    const { secrets } = program;
+    const served = new CompiledProgram(program, compiler);
+    return await serveProgram({ ...invocation, ...serveProcess, path, secrets, program: served });
+  } finally {
+    endAhead();
+  }
 }
 
 /** Reports all problems. Without a program, the server cannot start. */

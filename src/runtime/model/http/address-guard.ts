@@ -115,7 +115,8 @@ export function addressKind(address: string): AddressKind {
 function blockList(networks: readonly (readonly [address: string, bits: number])[]): BlockList {
   const list = new BlockList();
   for (const [address, bits] of networks) {
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    // The first call of `isIP` with an IPv6 address would compile a long regular expression with each start.
+    const family = address.includes(':') ? 'ipv6' : 'ipv4';
     list.addSubnet(address, bits, family);
     if (family === 'ipv6') continue;
     // RFC 4291 (compatible), RFC 7915 (translated), RFC 6052 (NAT64): the IPv4 address follows the first 96 bits.

@@ -140,7 +140,7 @@ const fake = await startWithPort({
 });
 const url = `http://127.0.0.1:${fake.port}`;
 writeFileSync(join(folder, 'main.svc'), definitions(url));
-const functions = loadFunctions({ from: folder });
+const functions = loadFunctions({ from: folder, env: {} });
 try {
   await run(functions, url);
 } finally {

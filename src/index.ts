@@ -1,4 +1,6 @@
 import { createRequire } from 'node:module';
+import { isJsonObject } from './base/json.ts';
+import { didYouMeanOneOf } from './base/suggestion.ts';
 import { checkPrices, readPrices } from './config/read-prices.ts';
 import { ValidatorCompiler } from './compiler/3-emit/validator-compiler.ts';
 import { compile } from './compiler/compile.ts';
@@ -10,6 +12,7 @@ import {
   type LibraryOptions,
   type TypedFunctions,
 } from './runtime/call/function-library.ts';
+import { ON_LOSS } from './runtime/call/losses.ts';
 import type { PriceList } from './schema/price-list.ts';
 
 export { CallError } from './runtime/call/function-library.ts';
@@ -71,17 +74,19 @@ export interface PriceEntry {
  * ```ts
  * import type { Functions } from './svc.js';
  *
- * const typed = loadFunctions<Functions>({ from: './svc_src' });
+ * const typed = loadFunctions<Functions>({ from: './svc_src', env: process.env });
  * const { name } = await typed.call('ExtractResume', { resume: text });
  * ```
  *
- * @throws {DefinitionError} if the directory cannot be read, a definition has errors, or the prices are invalid
+ * @throws {DefinitionError} if an option is unknown, missing or invalid, the directory cannot be read, or a definition has errors
  */
 export function loadFunctions(options: LoadOptions): FunctionLibrary;
 export function loadFunctions<Functions extends { readonly [Name in keyof Functions]: FunctionTypes }>(
   options: LoadOptions,
 ): TypedFunctions<Functions>;
 export function loadFunctions(options: LoadOptions): unknown {
+  const faults = optionFaults(options);
+  if (faults.length > 0) throw new DefinitionError(faults);
   const sources = readSources(options.from);
   if (!sources.ok) throw new DefinitionError([sources.failure]);
   const { files } = sources.value;
@@ -91,7 +96,7 @@ export function loadFunctions(options: LoadOptions): unknown {
     versionCheck: false,
     beta: true,
     apiKey: false,
-    ...(options.env !== undefined && { variables: options.env }),
+    variables: options.env,
   });
   if (program !== undefined) {
     const validators = new ValidatorCompiler(program);
@@ -115,7 +120,60 @@ function priceList(prices: LoadOptions['prices']): PriceList {
   return read.value;
 }
 
-/** Thrown for definition files with errors; `problems` has one line for each error. */
+const OPTIONS = ['from', 'env', 'logger', 'onLoss', 'prices'] as const satisfies ReadonlyArray<keyof LoadOptions>;
+
+const LOGGER_METHODS = ['enabled', 'error', 'warn', 'info', 'debug'] as const satisfies ReadonlyArray<
+  keyof NonNullable<LoadOptions['logger']>
+>;
+
+/** One sentence for each mistake in options that no compiler has checked. Values of variables are secrets, and do not appear. */
+function optionFaults(options: unknown): readonly string[] {
+  if (!isJsonObject(options) || options instanceof URL) {
+    const from = typeof options === 'string' ? JSON.stringify(options) : "'./svc_src'";
+    return [
+      `loadFunctions takes an object with options, not ${kindOf(options)}. Write loadFunctions({ from: ${from}, env: ${ENVIRONMENT} }).`,
+    ];
+  }
+  const unknown = Object.keys(options).filter((key) => !OPTIONS.some((known) => known === key));
+  const faults = unknown.map((key) => `unknown option ${JSON.stringify(key)}. ${didYouMeanOneOf(key, OPTIONS)}`);
+  const { from, env, logger, onLoss } = options;
+  if (typeof from !== 'string') faults.push(fault('from', from, FROM_ADVICE));
+  if (!isJsonObject(env)) faults.push(fault('env', env, ENV_ADVICE));
+  else faults.push(...variableFaults(env));
+  if (
+    logger !== undefined &&
+    !LOGGER_METHODS.every((name) => isJsonObject(logger) && typeof logger[name] === 'function')
+  )
+    faults.push(fault('logger', logger, `Pass an object with the functions ${LOGGER_METHODS.join(', ')}.`));
+  if (onLoss !== undefined && !ON_LOSS.some((known) => known === onLoss))
+    faults.push(fault('onLoss', onLoss, `Pass one of ${ON_LOSS.map((known) => JSON.stringify(known)).join(', ')}.`));
+  return faults;
+}
+
+const ENVIRONMENT = 'process.env';
+
+const FROM_ADVICE = `Pass the path of the definition files, such as './svc_src'; fileURLToPath of node:url turns a URL into a path.`;
+
+const ENV_ADVICE = `Pass ${ENVIRONMENT}, or an object with the variables that the definitions and the keys of providers read.`;
+
+function fault(option: (typeof OPTIONS)[number], value: unknown, advice: string): string {
+  return `the option "${option}" is ${value === undefined ? 'missing' : kindOf(value)}. ${advice}`;
+}
+
+function variableFaults(env: Readonly<Record<string, unknown>>): readonly string[] {
+  return Object.entries(env)
+    .filter(([, value]) => value !== undefined && typeof value !== 'string')
+    .map(([name, value]) => `the variable ${JSON.stringify(name)} in "env" is ${kindOf(value)}. Pass a string.`);
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return 'a list';
+  if (value instanceof URL) return 'a URL';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** Thrown for wrong options and for definition files with errors; `problems` has one line for each of them. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError';
   readonly code = 'definition_error';

@@ -52,7 +52,10 @@ export const IMPORT_TABLE: readonly Room[] = [
   },
   // Runs in the browser: it shares only types and pure functions with the rest.
   { path: 'src/playground', mayImport: ['src/base', 'src/schema'] },
-  { path: 'src/index.ts', mayImport: ['src/compiler', 'src/runtime', 'src/schema', 'src/config/read-prices.ts'] },
+  {
+    path: 'src/index.ts',
+    mayImport: ['src/base', 'src/compiler', 'src/runtime', 'src/schema', 'src/config/read-prices.ts'],
+  },
   { path: 'workers', mayImport: ['src/server', 'src/runtime', 'src/cli'] },
 ];
 

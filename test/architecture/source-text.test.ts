@@ -41,6 +41,7 @@ test('the rules accept exceptions', () => {
     { path: 'src/config/load-config.ts', text: `process.${'env'}` },
     { path: 'src/cli/main.ts', text: `console.error('usage')` },
     { path: 'src/index.ts', text: ` * loadFunctions({ env: process.${'env'} })` },
+    { path: 'src/index.ts', text: `const ALL = '${'process'}.env';` },
     { path: 'bench/run.ts', text: `console.log('table'); process.${'env'}` },
     {
       path: 'src/base/a.ts',

@@ -63,7 +63,7 @@ test.each(TEMPLATES)('%s has no problems, is formatted, passes its tests, and an
   expect(tested.out).toMatch(/\n[1-9] tests?: [1-9] passed, 0 failed/u);
   expect(tested.out).not.toContain('without a test');
   const printed = printedCall(out);
-  const functions = loadFunctions({ from: './svc_src' });
+  const functions = loadFunctions({ from: './svc_src', env: {} });
   const value = await functions.call(printed.name, printed.body);
   let partials = 0;
   let final: unknown;
@@ -81,7 +81,7 @@ test.each(TEMPLATES)('without a key, the real client of %s reports the variable 
   const text = readFileSync(`svc_src/${name}.svc`, 'utf8');
   const [, client = ''] = /\/\/ With OPENAI_API_KEY in \.env, write: client "?([\w/.-]+)"?$/mu.exec(text) ?? [];
   const { name: called, body } = printedCall(out);
-  const functions = loadFunctions({ from: './svc_src' });
+  const functions = loadFunctions({ from: './svc_src', env: {} });
   await expect(functions.call(called, body, { client })).rejects.toMatchObject({
     code: 'missing_credential',
     message: expect.stringContaining('OPENAI_API_KEY'),

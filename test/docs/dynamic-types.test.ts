@@ -16,7 +16,7 @@ test('the calls in process on the page of dynamic types run', async () => {
   const path = join(folder, 'example.mjs');
   writeFileSync(path, `export async function run(functions) {\n${code}\nreturn [contact, other];\n}\n`);
   const { run } = (await import(path)) as Example;
-  const functions = loadFunctions({ from: folder });
+  const functions = loadFunctions({ from: folder, env: {} });
   const contact = { name: expect.any(String) as string, age: expect.any(Number) as number };
   expect(await run(functions)).toMatchObject([contact, contact]);
   await functions.close();

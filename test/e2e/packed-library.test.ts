@@ -69,13 +69,13 @@ const STRICT = [
 const TYPED = `import { loadFunctions } from 'svc-functions';
 import type { CallSettings, TypedFunctions } from 'svc-functions';
 import type { Functions, Resume, Ticket } from './svc.js';
-const functions: TypedFunctions<Functions> = loadFunctions<Functions>({ from: './svc_src' });
+const functions: TypedFunctions<Functions> = loadFunctions<Functions>({ from: './svc_src', env: process.env });
 `;
 
 const RESOLVED = `import { loadFunctions, type CallSettings, type FunctionEvent } from 'svc-functions';
 const settings: CallSettings = { timeoutMs: 1000 };
 export async function first(): Promise<string> {
-  const functions = loadFunctions({ from: './svc_src' });
+  const functions = loadFunctions({ from: './svc_src', env: process.env });
   const { name } = await functions.call<{ name: string }>('ExtractResume', { resume: '' }, settings);
   return name;
 }
@@ -85,7 +85,8 @@ export type Event = FunctionEvent<string>;
 /** The modules that TypeScript compiles together. */
 const MODULES = {
   'wrong.ts': `import { ClientRegistry, loadFunctions } from 'svc-functions';
-const functions = loadFunctions({ form: './svc_src' });
+const functions = loadFunctions({ form: './svc_src', env: {} });
+loadFunctions({ from: './svc_src' });
 new ClientRegistry().setPrimary(1);
 const value = await functions.call('F', {});
 value.name;
@@ -125,7 +126,7 @@ for await (const event of functions.stream('ExtractResume', { resume: '' })) {
   if (event.type === 'final') event.value.name.length;
   if (event.type === 'end') console.log(wrong);
 }
-loadFunctions<{ F: string }>({ from: './svc_src' });
+loadFunctions<{ F: string }>({ from: './svc_src', env: {} });
 `,
   'module.mts': RESOLVED,
   'module.cts': RESOLVED,
@@ -166,7 +167,7 @@ test('the program in the documentation prints the expected lines', () => {
 });
 
 test('TypeScript refuses wrong uses of the library', () => {
-  expect(errors.get('wrong.ts')).toEqual([2, 3, 5, 6]);
+  expect(errors.get('wrong.ts')).toEqual([2, 3, 4, 6, 7]);
 });
 
 test('TypeScript refuses wrong names, arguments and uses of results of typed functions', () => {
@@ -177,7 +178,7 @@ test('an optional argument can be undefined when a program runs', async () => {
   writeFileSync(
     join(project, 'undefined.mjs'),
     `import { loadFunctions } from 'svc-functions';
-const functions = loadFunctions({ from: './svc_src' });
+const functions = loadFunctions({ from: './svc_src', env: process.env });
 console.log(typeof (await functions.call('TriageTicket', { message: '', earlier: undefined })).summary);
 await functions.close();
 `,

@@ -112,7 +112,7 @@ describe.each(nodes)('on Node %s', (major = '', node = '') => {
   });
 
   test('programs of both kinds use the library', () => {
-    const program = `const functions = loadFunctions({ from: './svc_src' });
+    const program = `const functions = loadFunctions({ from: './svc_src', env: process.env });
 functions
   .call('ExtractResume', { resume: 'Ada Lovelace' })
   .then(({ name }) => console.log(typeof name, VERSION))

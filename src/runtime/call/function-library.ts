@@ -1,12 +1,15 @@
 import { Cancellation } from '../../base/cancellation.ts';
 import { invariant } from '../../base/invariant.ts';
-import type { JsonValue } from '../../base/json.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import { didYouMeanOneOf } from '../../base/suggestion.ts';
 import { type Logger, silentLogger } from '../../logging/logger.ts';
 import type { Losses } from '../../schema/explanation.ts';
 import type { Failure, FailureCode } from '../../schema/failure.ts';
 import type { PriceList } from '../../schema/price-list.ts';
 import type { Program } from '../../schema/program.ts';
+import type { Violation } from '../../schema/violation.ts';
 import { LARGE_INT } from '../reply/reply-parser.ts';
+import { invalidOptions } from './call-options.ts';
 import type { ClientRegistry } from './client-directory.ts';
 import { createRuntime } from './create-runtime.ts';
 import { isLossy, type OnLoss, type Warning, warningsOf } from './losses.ts';
@@ -24,8 +27,8 @@ import type {
 
 /** The settings of a library of functions. */
 export interface LibraryOptions {
-  /** Variables for `env.X` and the providers' keys, usually `process.env`. Default: none. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Variables for `env.X` and the providers' keys, usually `process.env`. svc reads no other part of the environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Receives the log. Default: no log. */
   readonly logger?: Logger;
   /** Default: accept. A call can override it. */
@@ -77,10 +80,10 @@ const DEFAULT_TIMEOUT_MS = 600_000;
 export class FunctionLibrary {
   readonly #runtime: FunctionRuntime;
 
-  constructor(program: Program, { validatorSource, typeSource }: LibrarySources, options: LibraryOptions = {}) {
+  constructor(program: Program, { validatorSource, typeSource }: LibrarySources, options: LibraryOptions) {
     this.#runtime = createRuntime(program, {
       logger: options.logger ?? silentLogger,
-      env: definedOnly(options.env ?? {}),
+      env: definedOnly(options.env),
       clientRegistry: 'open',
       allowPrivateUrls: true,
       exposePrompts: true,
@@ -138,6 +141,8 @@ export class FunctionLibrary {
   }
 
   #prepare(functionName: string, args: Readonly<Record<string, unknown>>, settings: CallSettings): PreparedCall {
+    const faults = settingFaults(settings);
+    if (faults.length > 0) throw new CallError(invalidOptions(faults));
     const body = withSettings(args, settings);
     const loaded = this.#runtime.load(functionName, body);
     invariant(!(loaded instanceof Promise), 'a library compiles in process');
@@ -145,6 +150,32 @@ export class FunctionLibrary {
     if (prepared.ok) return prepared.value;
     throw new CallError(prepared.failure);
   }
+}
+
+/** The names of all settings. */
+const SETTINGS = Object.keys({
+  client: true,
+  clientRegistry: true,
+  env: true,
+  tags: true,
+  routeKey: true,
+  typeBuilder: true,
+  onLoss: true,
+  onWarnings: true,
+  reasoning: true,
+  onMeta: true,
+  signal: true,
+  timeoutMs: true,
+} satisfies Record<keyof CallSettings, true>);
+
+/** The mistakes that only a caller makes whom no compiler has checked; the options of the request have checks of their own. */
+function settingFaults(settings: CallSettings): readonly Violation[] {
+  if (!isJsonObject(settings)) return [{ path: 'settings', message: 'expected an object with the settings of a call' }];
+  const unknown = Object.keys(settings).filter((key) => !SETTINGS.includes(key));
+  const faults = unknown.map((path) => ({ path, message: `unknown setting. ${didYouMeanOneOf(path, SETTINGS)}` }));
+  const { timeoutMs } = settings;
+  if (timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs > 0)) return faults;
+  return [...faults, { path: 'timeoutMs', message: 'expected a number of milliseconds above 0' }];
 }
 
 function withSettings(

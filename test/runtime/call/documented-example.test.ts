@@ -32,7 +32,7 @@ test('the example in the documentation of loadFunctions runs unchanged', async (
 
 test('functions that are awaited are the functions', async () => {
   const from = new URL('svc_src', ROOT).pathname;
-  const functions = await Promise.resolve(loadFunctions({ from }));
+  const functions = await Promise.resolve(loadFunctions({ from, env: {} }));
   expect(functions.functionNames).toContain('ExtractResume');
   await functions.close();
 });

@@ -2,8 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ClientRegistry, loadFunctions, type FunctionLibrary, type PriceEntry } from '../../../src/index.ts';
-import type { CallMeta, FunctionEvent } from '../../../src/runtime/call/function-library.ts';
+import {
+  ClientRegistry,
+  DefinitionError,
+  loadFunctions,
+  type FunctionLibrary,
+  type PriceEntry,
+} from '../../../src/index.ts';
+import type { CallMeta, CallSettings, FunctionEvent } from '../../../src/runtime/call/function-library.ts';
 import { reply, startFakeProvider, type FakeProvider } from '../../support/fake-provider.ts';
 import { waitUntil } from '../../support/load.ts';
 import { runOnOwnClock } from '../../support/own-clock.ts';
@@ -99,7 +105,7 @@ test('the metadata of a call contains its cost if the prices of its model are kn
 /** The error of a library with these prices. */
 function priceFaults(prices: string | readonly PriceEntry[]): unknown {
   try {
-    return loadFunctions({ from: directory, prices });
+    return loadFunctions({ from: directory, env: {}, prices });
   } catch (error) {
     return error;
   }
@@ -207,7 +213,64 @@ test('arguments, names and replies that do not match fail with their own codes',
 test('errors in definitions are thrown with their positions', () => {
   const broken = mkdtempSync(join(tmpdir(), 'svc-library-'));
   writeFileSync(join(broken, 'main.svc'), 'class A {\n  b Nope\n}\n');
-  expect(() => loadFunctions({ from: broken })).toThrow(/main\.svc:2:5: .*Nope/u);
+  expect(() => loadFunctions({ from: broken, env: {} })).toThrow(/main\.svc:2:5: .*Nope/u);
   rmSync(broken, { recursive: true });
-  expect(() => loadFunctions({ from: broken })).toThrow(broken.split('/').at(-1));
+  expect(() => loadFunctions({ from: broken, env: {} })).toThrow(broken.split('/').at(-1));
+});
+
+/** The problems that `loadFunctions` reports about options that no compiler has checked. */
+function problemsOf(options: unknown): unknown {
+  try {
+    return Reflect.apply(loadFunctions, undefined, [options]);
+  } catch (error) {
+    return error instanceof DefinitionError ? error.problems : error;
+  }
+}
+
+const USAGE = `Write loadFunctions({ from: './svc_src', env: process.env }).`;
+const FROM = `Pass the path of the definition files, such as './svc_src'; fileURLToPath of node:url turns a URL into a path.`;
+const ENV = 'Pass process.env, or an object with the variables that the definitions and the keys of providers read.';
+
+test.each([
+  [
+    './x',
+    'loadFunctions takes an object with options, not a string. Write loadFunctions({ from: "./x", env: process.env }).',
+  ],
+  [new URL('file:///x'), `loadFunctions takes an object with options, not a URL. ${USAGE}`],
+  [undefined, `loadFunctions takes an object with options, not undefined. ${USAGE}`],
+  [null, `loadFunctions takes an object with options, not null. ${USAGE}`],
+  [[directory], `loadFunctions takes an object with options, not a list. ${USAGE}`],
+  [{ from: directory }, `the option "env" is missing. ${ENV}`],
+  [{ from: directory, env: 'production' }, `the option "env" is a string. ${ENV}`],
+  [{ from: directory, env: { KEY: 'secret', PORT: 80 } }, 'the variable "PORT" in "env" is a number. Pass a string.'],
+  [{ env: {} }, `the option "from" is missing. ${FROM}`],
+  [{ from: new URL('file:///x'), env: {} }, `the option "from" is a URL. ${FROM}`],
+  [{ from: directory, env: {}, onloss: 'refuse' }, 'unknown option "onloss". Did you mean "onLoss"?'],
+  [{ from: directory, env: {}, onLoss: 'ignore' }, 'the option "onLoss" is a string. Pass one of "accept", "refuse".'],
+  [
+    { from: directory, env: {}, logger: console },
+    'the option "logger" is an object. Pass an object with the functions enabled, error, warn, info, debug.',
+  ],
+])('wrong options are reported in words: %j', (options, problem) => {
+  expect(problemsOf(options)).toEqual([problem]);
+});
+
+test('all mistakes in options are reported at once', () => {
+  expect(problemsOf({ form: directory })).toEqual([
+    'unknown option "form". Did you mean "from"?',
+    `the option "from" is missing. ${FROM}`,
+    `the option "env" is missing. ${ENV}`,
+  ]);
+});
+
+test.each([
+  [{ timeoutMS: 1000 }, 'timeoutMS: unknown setting. Did you mean "timeoutMs"?'],
+  [{ timeoutMs: '1000' }, 'timeoutMs: expected a number of milliseconds above 0'],
+  ['Main', 'settings: expected an object with the settings of a call'],
+])('wrong settings of a call fail it: %j', async (settings, message) => {
+  await expect(functions.call('Extract', { text: 'x' }, settings as CallSettings)).rejects.toMatchObject({
+    code: 'invalid_options',
+    message: `The options of the request are not valid. ${message}`,
+  });
+  expect(fake.requests).toHaveLength(0);
 });

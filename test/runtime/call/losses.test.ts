@@ -56,9 +56,9 @@ afterAll(async () => {
   for (const one of [accepting, refusing, ...libraries]) await one.close();
 });
 
-function library(options: LibraryOptions = {}): FunctionLibrary {
+function library(options: Partial<LibraryOptions> = {}): FunctionLibrary {
   const program = compileText(FILES);
-  const created = new FunctionLibrary(program, { validatorSource: validatorSource(program) }, options);
+  const created = new FunctionLibrary(program, { validatorSource: validatorSource(program) }, { env: {}, ...options });
   libraries.push(created);
   return created;
 }

@@ -5,8 +5,8 @@
 //   dist/lib       the library
 //   dist/packages  packages that sources load on first use, by `createRequire`; and the licences of all packages
 //   dist/uws       the binaries of uWebSockets.js
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -15,6 +15,7 @@ import { writeCopiedPackages } from './copied-packages.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const load = createRequire(import.meta.url);
+const { name: packageName, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /**
  * Users install the first if they need it. piscina and debug, a package of ioredis, use the others if they are there: for an
@@ -38,12 +39,43 @@ const packageFiles = (loader) => ({
     // `charset` leaves `String.raw` unmodified. In svc, its strings are always the source of a regular expression.
     const ascii = code.includes('String.raw') ? code.replaceAll(/[\u0080-\uffff]/g, escapedUnit) : code;
     if (!ascii.includes(LOAD)) return { code: ascii, map: null };
-    const bundled = ascii.replaceAll(/(?<=\bload\(')(?!node:|\.)[^']+(?='\))/gu, lazyPackage);
+    const bundled = ascii.replaceAll(/(?<=\bload\(')(?!\.)[^']+(?='\))/gu, lazyPackage);
     return { code: replaceOnce(bundled, LOAD, `const load = ${loader};`), map: null };
   },
 });
 
 const LOAD = 'const load = createRequire(import.meta.url);';
+
+/**
+ * For users who bundle the library: it names the files that it loads on first use in calls of `require`, which bundlers follow, and
+ * does not ask where it is.
+ */
+const bundleable = {
+  name: 'bundleable',
+  transform(code, id) {
+    if (id.includes('/node_modules/') || !code.includes('createRequire')) return undefined;
+    return {
+      code: code
+        .replace(`createRequire(import.meta.url)('${packageName}/package.json')`, JSON.stringify({ version }))
+        .replace(LOAD, '')
+        .replaceAll(/\bload\((?=')/gu, 'require('),
+      map: null,
+    };
+  },
+};
+
+/**
+ * A bundler that writes an ES module leaves `require('node:fs')` as it is, and an ES module has no `require`. Every module has
+ * `process.getBuiltinModule`, since Node 20.16.
+ */
+const builtinModules = {
+  name: 'builtin-modules',
+  renderChunk(code) {
+    return code.replaceAll(/(?<![.\w$])require\("([\w:/]+)"\)/gu, (call, name) =>
+      isBuiltin(name) || name.startsWith('node:') ? `process.getBuiltinModule("${name}")` : call,
+    );
+  },
+};
 
 function escapedUnit(unit) {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -65,14 +97,19 @@ function lazyPackage(specifier) {
 for (const folder of ['bin', 'cache', 'lib', 'packages']) rmSync(join(dist, folder), { recursive: true, force: true });
 
 /** Bundles the entry files into a folder of dist. */
-async function bundle(folder, input, { external = [], extension = 'js', loader, sourcemap = false } = {}) {
+async function bundle(
+  folder,
+  input,
+  { external = [], extension = 'js', loader, plugins = [], sourcemap = false } = {},
+) {
   const build = await rolldown({
     input,
     platform: 'node',
     tsconfig: false,
-    external: [...EXTERNAL, ...external],
+    external: [...EXTERNAL, ...external, /^\.\.\/packages\//u],
+    makeAbsoluteExternalsRelative: false,
     resolve: { mainFields: ['module', 'main'] },
-    plugins: [packageFiles(loader ?? 'createRequire(import.meta.url)')],
+    plugins: [packageFiles(loader ?? 'createRequire(import.meta.url)'), ...plugins],
   });
   const { output } = await build.write({
     dir: join(dist, folder),
@@ -112,20 +149,20 @@ for (const name of ['svc', 'http-worker', 'compile-thread']) {
 }
 
 // Programs of both kinds can load a CommonJS module, and it exists once in a program that has both.
-const library = await bundle('lib', { index: join(root, 'src/index.ts') }, { extension: 'cjs' });
-const names = library.find((chunk) => chunk.isEntry).exports.join(', ');
-// An import of a CommonJS module would search its whole text for exports, which takes longer than to run it.
-writeFileSync(
-  join(dist, 'lib/index.mjs'),
-  `import { createRequire } from 'node:module';
-export const { ${names} } = createRequire(import.meta.url)('./index.cjs');
-`,
-);
+const entry = { index: join(root, 'src/index.ts') };
+const plugins = [bundleable, builtinModules];
+const library = await bundle('lib', entry, { extension: 'cjs', plugins });
+const names = library.find((chunk) => chunk.isEntry).exports;
+// For an import of a CommonJS module, Node searches its text for exports, which takes longer than to run this one. It searches a
+// small file instead.
+const small = names.map((name) => `exports.${name} = library.${name};\n`).join('');
+writeFileSync(join(dist, 'lib/exports.cjs'), `const library = require('./index.cjs');\n${small}`);
+writeFileSync(join(dist, 'lib/index.mjs'), `export { ${names.join(', ')} } from './exports.cjs';\n`);
 
 const files = Object.fromEntries([...lazyPackages].map(([name, specifier]) => [name, load.resolve(specifier)]));
 // piscina starts its threads with the file `worker.js` beside its own.
 files['worker'] = join(load.resolve('piscina'), '../worker.js');
-const packages = await bundle('packages', files);
+const packages = await bundle('packages', files, { plugins: [builtinModules] });
 for (const folder of ['bin', 'packages']) writeFileSync(join(dist, folder, 'package.json'), '{ "type": "commonjs" }\n');
 
 // For Node 20 and 22 on Linux with glibc (docs/adr/0001-uwebsockets-on-linux.md).

@@ -39,7 +39,7 @@ const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
 // machine with nothing else to do, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
-// `telemetry` needs Prometheus, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
+// `telemetry` needs Prometheus, `bundlers`, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
 // `manifests` also needs Helm, `readers` also needs pip and curl, and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -60,6 +60,7 @@ export default defineConfig({
             'attacks',
             'e2e',
             'browser',
+            'bundlers',
             'clock',
             'cluster',
             'gateways',
@@ -83,6 +84,7 @@ export default defineConfig({
       builtProgram('e2e', true, WAITING_FILES),
       builtProgram('attacks', true),
       builtProgram('browser'),
+      builtProgram('bundlers'),
       builtProgram('clock', true, { env: LIBRARY_ENV }),
       builtProgram('cluster'),
       builtProgram('gateways'),

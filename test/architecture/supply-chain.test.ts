@@ -17,6 +17,7 @@ interface LockEntry {
 const LOCK_FILES = [
   'package-lock.json',
   'site/package-lock.json',
+  'test/bundlers/package-lock.json',
   'test/gateways/package-lock.json',
   'test/generators/package-lock.json',
   'test/manifests/package-lock.json',

@@ -1,5 +1,4 @@
 import type * as Http2 from 'node:http2';
-import { createRequire } from 'node:module';
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 'node:http2';
 import type { Socket } from 'node:net';
 import { codeOf } from '../../../base/invariant.ts';
@@ -61,10 +60,8 @@ const FAREWELL_MS = 1000;
 
 /** Loads a module that only https needs: 6 ms in each process. */
 export function loadHttp2(): typeof Http2 {
-  return load('node:http2') as typeof Http2;
+  return process.getBuiltinModule('node:http2');
 }
-
-const load = createRequire(import.meta.url);
 
 /**
  * One HTTP/2 connection to an origin (RFC 9113). It counts its requests, follows the server's settings, checks

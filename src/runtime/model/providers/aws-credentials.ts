@@ -167,13 +167,22 @@ const PACKAGE = '@aws-sdk/credential-provider-ini';
 
 type ProfileReader = Pick<typeof CredentialProviderIni, 'fromIni'>;
 
+async function loadReader(): Promise<ProfileReader | undefined> {
+  // Bundlers accept that a package is missing if the import itself is in a `try`.
+  try {
+    return await import('@aws-sdk/credential-provider-ini');
+  } catch {
+    return undefined;
+  }
+}
+
 /** Gets the keys of a profile with Amazon's own package, which nothing else loads. */
 export async function fetchProfileCredentials(
   profile: ElsewhereProfile,
-  load: () => Promise<ProfileReader> = () => import('@aws-sdk/credential-provider-ini'),
+  load: () => Promise<ProfileReader | undefined> = loadReader,
 ): Promise<Result<Lease<AwsCredentials>, string>> {
   const { name, files } = profile;
-  const reader = await load().catch(() => undefined);
+  const reader = await load();
   if (reader === undefined) {
     return err(
       `needs the package ${PACKAGE} for its AWS profile "${name}", which signs in or assumes a role. Install it beside svc, or use a profile with keys`,

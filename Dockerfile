@@ -9,8 +9,8 @@ COPY src src
 COPY workers workers
 RUN npm run build:programs
 # Keep only the binary of the HTTP transport for this platform.
-RUN find dist/uws -name '*.node' \
-  ! -name "$(node -p '`uws_${process.platform}_${process.arch}_${process.versions.modules}.node`')" -delete
+RUN find dist/node_modules -mindepth 1 -maxdepth 1 \
+  ! -name "*-$(node -p '`${process.platform}-${process.arch}-${process.versions.modules}`')" -exec rm -r {} +
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production
@@ -18,7 +18,7 @@ WORKDIR /app
 COPY --from=build /app/dist/bin dist/bin
 COPY --from=build /app/dist/assets dist/assets
 COPY --from=build /app/dist/packages dist/packages
-COPY --from=build /app/dist/uws dist/uws
+COPY --from=build /app/dist/node_modules dist/node_modules
 COPY --from=build /app/dist/sbom.cdx.json ./
 COPY package.json LICENSE ./
 COPY templates templates

@@ -1,5 +1,6 @@
 // Assembles the package that users install in dist/package, with a manifest of its own: `npm pack ./dist/package` packs it.
-// The manifest names no dependencies, because the programs contain them (docs/adr/0022-an-installation-is-one-package.md).
+// The manifest names no dependencies but the binaries, because the programs contain the others
+// (docs/adr/0022-an-installation-is-one-package.md and docs/adr/0035-binaries-are-optional-packages.md).
 // Run it after the other steps of a build.
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -14,7 +15,6 @@ const CONTENTS = [
   ['dist/bin'],
   ['dist/lib'],
   ['dist/packages'],
-  ['dist/uws'],
   ['templates'],
   ['svc_src'],
   ['docs'],
@@ -41,6 +41,8 @@ cpSync(join(root, 'dist/sbom.cdx.json'), join(target, 'sbom.cdx.json'));
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 for (const name of ['private', 'scripts', 'dependencies', 'devDependencies']) delete manifest[name];
+const binaries = readdirSync(join(root, 'dist/node_modules')).toSorted();
+manifest.optionalDependencies = Object.fromEntries(binaries.map((name) => [name, manifest.version]));
 manifest.files = readdirSync(target).toSorted();
 writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 

@@ -4,7 +4,7 @@
 //                  loads the others through the cache of compiled code (docs/adr/0034-code-is-compiled-once.md)
 //   dist/lib       the library
 //   dist/packages  packages that sources load on first use, by `createRequire`; and the licences of all packages
-//   dist/uws       the binaries of uWebSockets.js
+//   dist/node_modules  a package for each binary of uWebSockets.js
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, isBuiltin } from 'node:module';
 import { join } from 'node:path';
@@ -23,6 +23,18 @@ const { name: packageName, version } = JSON.parse(readFileSync(join(root, 'packa
  */
 const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice', 'supports-color'];
 
+/** The binaries of uWebSockets.js that svc uses (docs/adr/0001-uwebsockets-is-a-regular-dependency.md), with the version of Node of their ABI. */
+const BINARIES = ['x64', 'arm64'].flatMap((arch) => [
+  { arch, abi: 115, major: 20 },
+  { arch, abi: 127, major: 22 },
+]);
+
+const BINARY_PACKAGE = `${packageName}-uws`;
+
+/** How the package finds its binary, and how svc does. */
+const BINARY_FILE = './bin/uws_${process.platform}_${process.arch}_${process.versions.modules}.node';
+const BINARY_NAME = `${BINARY_PACKAGE}-\${process.platform}-\${process.arch}-\${process.versions.modules}`;
+
 /** What sources load on first use, by the name of its file in dist/packages. */
 const lazyPackages = new Map();
 
@@ -34,7 +46,7 @@ const packageFiles = (loader) => ({
   name: 'package-files',
   transform(code, id) {
     // A change within a line needs no new source map.
-    if (id.endsWith('/uws.mjs')) return { code: replaceOnce(code, './bin/uws_', '../uws/uws_'), map: null };
+    if (id.endsWith('/uws.mjs')) return { code: replaceOnce(code, BINARY_FILE, BINARY_NAME), map: null };
     if (id.includes('/node_modules/')) return undefined;
     // `charset` leaves `String.raw` unmodified. In svc, its strings are always the source of a regular expression.
     const ascii = code.includes('String.raw') ? code.replaceAll(/[\u0080-\uffff]/g, escapedUnit) : code;
@@ -165,15 +177,25 @@ files['worker'] = join(load.resolve('piscina'), '../worker.js');
 const packages = await bundle('packages', files, { plugins: [builtinModules] });
 for (const folder of ['bin', 'packages']) writeFileSync(join(dist, folder, 'package.json'), '{ "type": "commonjs" }\n');
 
-// For Node 20 and 22 on Linux with glibc (docs/adr/0001-uwebsockets-on-linux.md).
-const binaries = join(root, 'node_modules/uWebSockets.js/dist/bin');
-rmSync(join(dist, 'uws'), { recursive: true, force: true });
-mkdirSync(join(dist, 'uws'));
-for (const platform of ['linux_x64', 'linux_arm64']) {
-  for (const abi of [115, 127]) {
-    const name = `uws_${platform}_${abi}.node`;
-    copyFileSync(join(binaries, name), join(dist, 'uws', name));
-  }
+// The binaries of uWebSockets.js: packages of their own, of which npm installs the one that fits (docs/adr/0035-binaries-are-optional-packages.md).
+// In a checkout, the programs find them here too.
+rmSync(join(dist, 'node_modules'), { recursive: true, force: true });
+const { license } = load('../node_modules/uWebSockets.js/package.json');
+for (const { arch, abi, major } of BINARIES) {
+  const name = `${BINARY_PACKAGE}-linux-${arch}-${abi}`;
+  const folder = join(dist, 'node_modules', name);
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(
+    join(root, `node_modules/uWebSockets.js/dist/bin/uws_linux_${arch}_${abi}.node`),
+    join(folder, 'uws.node'),
+  );
+  const description = `The binary of uWebSockets.js for ${packageName} on Node ${major} and Linux with glibc, ${arch}`;
+  const engines = { node: `${major}.x` };
+  const system = { os: ['linux'], cpu: [arch], libc: ['glibc'] };
+  const manifest = { name, version, description, license, main: 'uws.node', files: ['uws.node'], engines, ...system };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  writeFileSync(join(folder, 'README.md'), `${description}. npm installs it with ${packageName}.\n`);
+  copyFileSync(join(root, 'node_modules/uWebSockets.js/LICENSE'), join(folder, 'LICENSE'));
 }
 
 const modules = [...loaderFiles, ...programs, ...library, ...packages].flatMap((chunk) => chunk.moduleIds ?? []);

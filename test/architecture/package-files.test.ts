@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { linksIn } from '../docs/markdown.ts';
@@ -8,12 +8,33 @@ import { ROOT } from './source-files.ts';
 /** The package as the build assembles it. */
 const PACKAGE = join(ROOT, 'dist/package');
 
-/** The files that npm packs. npm compresses all of them to find out, so this runs once. */
-const files = packedFiles();
+/** The packages of its binaries. */
+const BINARY_FOLDER = join(ROOT, 'dist/node_modules');
+const BINARIES = readdirSync(BINARY_FOLDER)
+  .toSorted()
+  .map((name) => JSON.parse(readFileSync(join(BINARY_FOLDER, name, 'package.json'), 'utf8')) as BinaryManifest);
 
-function packedFiles(): readonly string[] {
-  const args = ['pack', '--dry-run', '--json', '--loglevel=error'];
-  const text = execFileSync('npm', args, { cwd: PACKAGE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+interface BinaryManifest {
+  readonly name: string;
+  readonly os: readonly string[];
+  readonly cpu: readonly string[];
+  readonly libc: readonly string[];
+  readonly engines: Readonly<Record<string, string>>;
+}
+
+/** The files that npm would publish, which it checks without the network or an account. It compresses all of them, so this runs once. */
+const files = packedFiles(PACKAGE);
+
+function packedFiles(folder: string): readonly string[] {
+  const args = [
+    'publish',
+    '--dry-run',
+    '--json',
+    '--registry=http://127.0.0.1:9',
+    '--fetch-retries=0',
+    '--loglevel=error',
+  ];
+  const text = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
   const [packed] = Object.values(JSON.parse(text) as object) as ReadonlyArray<{
     readonly files: ReadonlyArray<{ readonly path: string }>;
   }>;
@@ -28,16 +49,30 @@ function stringsIn(value: unknown): readonly string[] {
 
 const manifest = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as Readonly<Record<string, unknown>>;
 
-test('the published manifest has no scripts, no dependencies, and an optional peer', () => {
+test('the published manifest has no scripts, no dependencies but optional binaries of the same version, and an optional peer', () => {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
   expect(manifest).toMatchObject({
     name: 'svc-functions',
     version,
     engines: { node: '>=20.19' },
+    optionalDependencies: Object.fromEntries(BINARIES.map(({ name }) => [name, version])),
     peerDependenciesMeta: { '@aws-sdk/credential-provider-ini': { optional: true } },
   });
-  const absent = ['private', 'scripts', 'dependencies', 'devDependencies', 'optionalDependencies'];
+  const absent = ['private', 'scripts', 'dependencies', 'devDependencies'];
   expect(absent.filter((field) => field in manifest)).toEqual([]);
+});
+
+test('each package of a binary is for one system and one version of Node, and contains nothing else', () => {
+  expect(BINARIES.map(({ name, cpu, engines }) => [name, cpu, engines])).toEqual([
+    ['svc-functions-uws-linux-arm64-115', ['arm64'], { node: '20.x' }],
+    ['svc-functions-uws-linux-arm64-127', ['arm64'], { node: '22.x' }],
+    ['svc-functions-uws-linux-x64-115', ['x64'], { node: '20.x' }],
+    ['svc-functions-uws-linux-x64-127', ['x64'], { node: '22.x' }],
+  ]);
+  for (const { name, os, libc } of BINARIES) {
+    expect({ os, libc }).toEqual({ os: ['linux'], libc: ['glibc'] });
+    expect(packedFiles(join(BINARY_FOLDER, name))).toEqual(['LICENSE', 'README.md', 'package.json', 'uws.node']);
+  }
 });
 
 test('only the built package can be published', () => {

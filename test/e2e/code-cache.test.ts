@@ -170,7 +170,7 @@ async function answers(url: string): Promise<number> {
 /** A copy of the built programs, which other tests do not run. Returns the path of the command. */
 function installation(): string {
   const root = temporaryFolder({});
-  for (const folder of ['assets', 'bin', 'packages', 'uws'])
+  for (const folder of ['assets', 'bin', 'node_modules', 'packages'])
     cpSync(join(BIN, '..', folder), join(root, 'dist', folder), { recursive: true });
   copyFileSync(join(BIN, '../../package.json'), join(root, 'package.json'));
   return join(root, 'dist/bin/svc.js');
@@ -199,7 +199,7 @@ test('a server writes the code of its three programs beside them, and starts wit
     expect(files.size).toBe(3);
     if (start === 'next') expect(files).toEqual(before);
   }
-  expect(readdirSync(dist).toSorted()).toEqual(['assets', 'bin', 'cache', 'packages', 'uws']);
+  expect(readdirSync(dist).toSorted()).toEqual(['assets', 'bin', 'cache', 'node_modules', 'packages']);
 });
 
 test('a command that ends at once writes no code', () => {

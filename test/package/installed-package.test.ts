@@ -1,5 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +15,7 @@ import { startServer, type RunningServer } from '../support/running-server.ts';
 // packages for Linux on x64; elsewhere, the tests run with the Node that runs them.
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
+const BINARIES = readdirSync(join(ROOT, 'dist/node_modules')).toSorted();
 const TARBALL_FOLDER = mkdtempSync(join(tmpdir(), 'svc-tarball-'));
 
 /** By major version of Node: the transport that `--transport auto` selects on Linux, according to docs/operating.md. */
@@ -27,16 +32,66 @@ function binaryOf(major: string): string {
   return join(FOLDER, `node_modules/node-${major}/bin/node`);
 }
 
-let tarball = '';
+/** The packages of a release. */
+let tarballs: readonly string[] = [];
+let registry: Server;
 
-beforeAll(() => {
-  // A release tests the file that it publishes.
-  tarball = process.env['SVC_TARBALL'] ?? '';
-  if (tarball !== '') return;
-  const args = ['pack', '--silent', '--pack-destination', TARBALL_FOLDER, './dist/package'];
-  tarball = join(TARBALL_FOLDER, execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8' }).trim());
+beforeAll(async () => {
+  // A release tests the files that it publishes.
+  const folder = process.env['SVC_TARBALLS'] ?? TARBALL_FOLDER;
+  if (folder === TARBALL_FOLDER) {
+    const packages = ['./dist/package', ...BINARIES.map((name) => `./dist/node_modules/${name}`)];
+    execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, ...packages], { cwd: ROOT });
+  }
+  tarballs = readdirSync(folder).flatMap((name) => (name.endsWith('.tgz') ? [join(folder, name)] : []));
+  registry = await startRegistry(tarballs);
 });
-afterAll(() => rmSync(TARBALL_FOLDER, { recursive: true }));
+afterAll(() => {
+  registry.close();
+  rmSync(TARBALL_FOLDER, { recursive: true });
+});
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+function manifestOf(tarball: string): Manifest {
+  const text = execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' });
+  return JSON.parse(text) as Manifest;
+}
+
+/** A registry that has these packages and no others. */
+async function startRegistry(files: readonly string[]): Promise<Server> {
+  const packages = new Map(
+    files.map((file) => {
+      const manifest = manifestOf(file);
+      const bytes = readFileSync(file);
+      const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+      return [manifest.name, { manifest, bytes, integrity }] as const;
+    }),
+  );
+  const server = createServer(({ url = '', headers }, response) => {
+    const [name = '', isTarball] = url.slice(1).split('/-/');
+    const found = packages.get(name);
+    if (found === undefined) {
+      response.writeHead(404).end('{}');
+      return;
+    }
+    const { manifest, bytes, integrity } = found;
+    if (isTarball !== undefined) {
+      response.end(bytes);
+      return;
+    }
+    const dist = { tarball: `http://${headers.host ?? ''}/${name}/-/${name}.tgz`, integrity };
+    const versions = { [manifest.version]: { ...manifest, dist } };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ name, 'dist-tags': { latest: manifest.version }, versions }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
 
 test('the page names the transport of three versions of Node', () => {
   expect([...TRANSPORTS]).toEqual([
@@ -48,6 +103,7 @@ test('the page names the transport of three versions of Node', () => {
 
 test('the package is valid, and its types resolve in every setting of TypeScript', () => {
   const options = { cwd: TARBALL_FOLDER, encoding: 'utf8' } as const;
+  const tarball = tarballs.find((path) => manifestOf(path).name === 'svc-functions') ?? '';
   const types = execFileSync(join(FOLDER, 'node_modules/.bin/attw'), [tarball, '--format', 'json'], options);
   const { analysis, problems } = JSON.parse(types) as { readonly analysis: object; readonly problems?: object };
   expect(problems ?? {}).toEqual({});
@@ -55,17 +111,26 @@ test('the package is valid, and its types resolve in every setting of TypeScript
   expect(execFileSync(join(ROOT, 'node_modules/.bin/publint'), [tarball, '--strict'], options)).toContain('All good!');
 });
 
+function packagesIn(folder: string): readonly string[] {
+  return readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'));
+}
+
+function megabytesOf(folder: string): number {
+  const modules = join(folder, 'node_modules');
+  const paths = readdirSync(modules, { recursive: true, encoding: 'utf8' }).map((path) =>
+    statSync(join(modules, path)),
+  );
+  return paths.reduce((sum, stat) => sum + (stat.isFile() ? stat.size : 0), 0) / 1e6;
+}
+
 describe.each(nodes)('on Node %s', (major = '', node = '') => {
   const project = mkdtempSync(join(tmpdir(), `svc-on-${major}-`));
   const installed = join(project, 'node_modules/svc-functions');
   const main = join(installed, 'dist/bin/svc.js');
   let server: RunningServer | undefined;
 
-  beforeAll(() => {
-    writeFileSync(join(project, 'package.json'), '{}');
-    const path = `${dirname(node)}:${process.env['PATH'] ?? ''}`;
-    const flags = ['install', '--offline', '--ignore-scripts', '--silent', '--engine-strict', tarball];
-    execFileSync('npm', flags, { cwd: project, env: { ...process.env, PATH: path }, stdio: 'inherit' });
+  beforeAll(async () => {
+    await install(project);
     cpSync(join(installed, 'svc_src'), join(project, 'svc_src'), { recursive: true });
   });
   afterAll(async () => {
@@ -77,11 +142,42 @@ describe.each(nodes)('on Node %s', (major = '', node = '') => {
     return execFileSync(node, args, { cwd: project, encoding: 'utf8' });
   }
 
-  test('the installation is one package', () => {
+  /** Installs svc as users do, in this version of Node. */
+  async function install(folder: string, ...flags: readonly string[]): Promise<void> {
+    writeFileSync(join(folder, 'package.json'), '{}');
+    const { port } = registry.address() as AddressInfo;
+    const own = [`--registry=http://127.0.0.1:${port}`, `--cache=${join(folder, '.cache')}`, '--engine-strict'];
+    const args = ['install', '--silent', '--no-audit', ...own, ...flags, 'svc-functions'];
+    const env = { ...process.env, PATH: `${dirname(node)}:${process.env['PATH'] ?? ''}` };
+    // Not synchronously: the registry is in this process.
+    const npm = spawn('npm', args, { cwd: folder, env, stdio: 'inherit' });
+    expect(await once(npm, 'close')).toEqual([0, null]);
+  }
+
+  test('the installation is one package, and the one binary for this version of Node', () => {
     expect(run('--version')).toMatch(new RegExp(`^v${major}\\.`, 'u'));
-    expect(readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-      'svc-functions',
-    ]);
+    const binary = `svc-functions-uws-${process.platform}-${process.arch}-${run('-p', 'process.versions.modules').trim()}`;
+    const expected = BINARIES.includes(binary) ? ['svc-functions', binary] : ['svc-functions'];
+    expect(packagesIn(project)).toEqual(expected);
+    expect(expected).toHaveLength(TRANSPORTS.get(major) === 'uws' ? 2 : 1);
+    expect(megabytesOf(project)).toBeLessThan(expected.length === 2 ? 24 : 17);
+  });
+
+  test('without optional packages, the installation has no binary, and the server reports how to get one', async () => {
+    const small = mkdtempSync(join(tmpdir(), `svc-small-${major}-`));
+    await install(small, '--omit=optional');
+    expect(packagesIn(small)).toEqual(['svc-functions']);
+    expect(megabytesOf(small)).toBeLessThan(17);
+    cpSync(join(installed, 'svc_src'), join(small, 'svc_src'), { recursive: true });
+    const started = await startServer({
+      cwd: small,
+      node,
+      main: join(small, 'node_modules/svc-functions/dist/bin/svc.js'),
+    });
+    await expect.poll(() => /"transport":"(\w+)"/u.exec(started.output())?.[1]).toBe('node');
+    expect(started.output().includes('is not installed, so svc uses node:http')).toBe(TRANSPORTS.get(major) === 'uws');
+    expect(await started.stop()).toBe(0);
+    rmSync(small, { recursive: true });
   });
 
   test('the server answers calls and streams, on the documented transport', async () => {

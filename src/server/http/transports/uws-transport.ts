@@ -33,7 +33,9 @@ async function loadUws(): Promise<Uws> {
     return await import('uWebSockets.js');
   } catch (error) {
     const here = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
-    const advice = 'svc has it for Node 20 and 22 on Linux with glibc. Use --transport auto or --transport node.';
+    const advice =
+      'svc has it for Node 20 and 22 on Linux with glibc, as an optional package, which npm installs with the version of Node that runs npm. ' +
+      'Use --transport auto or --transport node.';
     throw new Error(`The binary of uWebSockets.js does not load in ${here}: ${advice}`, { cause: error });
   }
 }

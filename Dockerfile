@@ -29,7 +29,8 @@ RUN chmod +x dist/bin/svc.js && ln -s /app/dist/bin/svc.js /usr/local/bin/svc
 # Only /tmp must be writable: the primary hands the compiled program to the workers there.
 WORKDIR /srv
 COPY svc_src svc_src
-USER node
+# A number, because Kubernetes cannot check that a name is not root.
+USER 1000:1000
 EXPOSE 2024
 
 # The check calls the port in SVC_PORT: set the port there and not with --port.

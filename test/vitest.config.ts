@@ -39,7 +39,7 @@ const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
 // machine with nothing else to do, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
-// `telemetry` needs Prometheus, `bundlers`, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
+// `image` needs root and debootstrap, `telemetry` needs Prometheus, `bundlers`, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
 // `manifests` also needs Helm, `readers` also needs pip and curl, and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -65,6 +65,7 @@ export default defineConfig({
             'cluster',
             'gateways',
             'generators',
+            'image',
             'manifests',
             'package',
             'readers',
@@ -89,6 +90,7 @@ export default defineConfig({
       builtProgram('cluster'),
       builtProgram('gateways'),
       builtProgram('generators'),
+      builtProgram('image'),
       builtProgram('manifests'),
       builtProgram('package'),
       builtProgram('readers', false, { env: LIBRARY_ENV }),

@@ -71,3 +71,12 @@ test('the test finds a value of the wrong type and a misspelt field', async () =
   await expect(validate({ ...deployment, spec: { replicas: 'two' } } as Manifest)).rejects.toThrow('replicas');
   expect(checkFields([{ ...deployment, spce: {} } as Manifest])).toContain('spce');
 });
+
+test('a linter accepts the Dockerfile', () => {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const { status, stdout, stderr } = spawnSync('node_modules/.bin/dockerfile-utils', ['lint', `${root}Dockerfile`], {
+    cwd: `${root}test/manifests`,
+    encoding: 'utf8',
+  });
+  expect({ status, output: stdout + stderr }).toEqual({ status: 0, output: '' });
+});

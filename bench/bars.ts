@@ -27,6 +27,8 @@ const BARS: readonly Bar[] = [
   { bar: '/call 30 KB: at most 1/60 of the peer', ...share('call-large', 'baml', 1 / 60) },
   { bar: '/stream 30 KB at once: at most 1/15 of the peer', ...share('stream-burst', 'baml', 1 / 15) },
   { bar: '/stream 30 KB at once: at most 1/25 of the peer (aim)', ...share('stream-burst', 'baml', 1 / 25) },
+  { bar: '/stream 30 KB in HTTP chunks: at most 1/25 of the peer', ...share('stream-chunks', 'baml', 1 / 25) },
+  { bar: '/stream 30 KB in DATA frames: at most 1/25 of the peer', ...share('stream-frames', 'baml', 1 / 25) },
   { bar: '/stream 300 KB: at most 12 times 30 KB', limit: 12, measure: growth },
   { bar: '/stream 30 KB paced: at most 1/12 of the peer', ...share('stream-paced', 'baml', 1 / 12) },
 ];

@@ -5,7 +5,15 @@ import { callLoad } from './in-flight/closed-loop.ts';
 import { post, streamLoad, type LoadResult } from './load.ts';
 import type { Side, SideName } from './sides.ts';
 
-export type CaseName = 'call-small' | 'call-large' | 'stream-burst' | 'stream-paced' | 'stream-long' | 'scaling';
+export type CaseName =
+  | 'call-small'
+  | 'call-large'
+  | 'stream-burst'
+  | 'stream-chunks'
+  | 'stream-frames'
+  | 'stream-paced'
+  | 'stream-long'
+  | 'scaling';
 
 /** A function with the answer that it has to return. */
 export interface CheckedCase {
@@ -55,6 +63,26 @@ export const CASES: readonly Case[] = [
     connections: 2,
     requests: { svc: 60, baml: 4 },
     warmUp: { svc: 60, baml: 2 },
+  },
+  {
+    name: 'stream-chunks',
+    title: '/stream, 30 KB, each delta in an HTTP chunk of its own, c=2',
+    endpoint: 'stream',
+    function: 'LargeChunks',
+    answer: 'Large',
+    connections: 2,
+    requests: { svc: 40, baml: 4 },
+    warmUp: { svc: 80, baml: 2 },
+  },
+  {
+    name: 'stream-frames',
+    title: '/stream, 30 KB, each delta in a DATA frame of its own, c=2',
+    endpoint: 'stream',
+    function: 'LargeFrames',
+    answer: 'Large',
+    connections: 2,
+    requests: { svc: 40, baml: 4 },
+    warmUp: { svc: 80, baml: 2 },
   },
   {
     name: 'stream-long',

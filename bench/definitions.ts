@@ -2,12 +2,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ANSWER_NAMES, STAMPED_MS, type StampedName } from './answers.ts';
 
-/** Functions that the definitions declare: one for each answer, and `…Paced`, whose deltas arrive one per millisecond. */
+/**
+ * Functions that the definitions declare: one for each answer, `…Paced`, whose deltas arrive one per millisecond, and two whose deltas
+ * arrive each in an HTTP chunk or a DATA frame of its own.
+ */
 export type FunctionName =
   | 'Small'
   | 'SmallPaced'
   | 'Large'
   | 'LargePaced'
+  | 'LargeChunks'
+  | 'LargeFrames'
   | 'Larger'
   | 'Megabyte'
   | 'Rendered'
@@ -45,7 +50,11 @@ function mainFile(provider: string): string {
     declareFunction('Small', 'Contact'),
     declareFunction('SmallPaced', 'Contact'),
     ...stamped.map((name) => declareFunction(name, 'Contact')),
-    ...(['Large', 'LargePaced', 'Larger', 'Megabyte'] as const).map((name) => declareFunction(name, 'Points')),
+    declareClient('LargeChunksModel', `${provider}/Large/single/v1`),
+    declareClient('LargeFramesModel', `${provider.replace('http:', 'https:')}/Large/single/v1`),
+    ...(['Large', 'LargePaced', 'LargeChunks', 'LargeFrames', 'Larger', 'Megabyte'] as const).map((name) =>
+      declareFunction(name, 'Points'),
+    ),
     RENDERED,
   ];
   return [CONTACT_CLASS, POINTS_CLASS, ...burst, ...paced, ...functions].join('\n');

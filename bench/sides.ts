@@ -13,6 +13,12 @@ const SERVER = 'dist/bin/svc.js';
 const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
 const WORKERS = 2;
 
+/** Both sides trust the certificate of the model servers. */
+const TRUST = {
+  svc: { SSL_CERT_FILE: join(ROOT, 'test/runtime/model/certificates/authority.pem') },
+  baml: { DANGER_ACCEPT_INVALID_CERTS: '1' },
+};
+
 /** `floor` is the least that a call can cost; `baml` is the program that svc is compatible with. */
 export type SideName = 'svc' | 'floor' | 'baml';
 
@@ -116,12 +122,12 @@ export function commandOf(name: SideName, port: string, place: Place): Command {
           '--workers',
           String(workers),
         ]),
-        env: { SVC_LOG_LEVEL: 'warn', ...env },
+        env: { SVC_LOG_LEVEL: 'warn', ...TRUST.svc, ...env },
       };
     case 'baml':
       return {
         ...peerCommand(['serve', '--from', definitions, '--port', port, '--features', 'beta']),
-        env: { BAML_LOG: 'warn', ...env },
+        env: { BAML_LOG: 'warn', ...TRUST.baml, ...env },
       };
     case 'floor':
       return nodeCommand([join(ROOT, 'dist/bench/floor.js'), port, provider]);

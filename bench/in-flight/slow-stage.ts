@@ -34,12 +34,10 @@ export interface SlowSide {
  */
 export const SETTLE_MS = 20_000;
 
-const CERTIFICATES = join(ROOT, 'test/runtime/model/certificates');
-
-/** Both sides trust the certificate of the model. The limit of svc allows the largest load. */
+/** The limit of svc allows the largest load. */
 const VARIABLES: Readonly<Record<SlowSideName, Readonly<Record<string, string>>>> = {
-  svc: { SSL_CERT_FILE: join(CERTIFICATES, 'authority.pem'), SVC_MAX_IN_FLIGHT: '8192' },
-  baml: { DANGER_ACCEPT_INVALID_CERTS: '1' },
+  svc: { SVC_MAX_IN_FLIGHT: '8192' },
+  baml: {},
 };
 
 /** Starts a server that has answered no call yet, with two workers. */

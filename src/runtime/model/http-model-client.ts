@@ -115,7 +115,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   #decoder: ReplyDecoder | undefined;
   /** Chunks of a stream that are not decoded yet. */
   #chunks: Buffer[] = [];
-  #decodingIsDue = false;
+  #decodingIsDue: 'no' | 'in a microtask' | 'later' = 'no';
   #coalescer: ReadCoalescer | undefined;
   #paused = false;
   #over = false;
@@ -210,11 +210,15 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
       this.#decoder?.push(chunk);
       return;
     }
-    this.#chunks.push(chunk);
     // Chunks on their way arrive although reading rests: those that follow are decoded with them.
-    if (this.#decodingIsDue || this.#coalescer?.isResting === true) return;
-    // One read of the socket holds many chunks of the body; all of them are decoded together, after the last one.
-    this.#decodingIsDue = true;
+    if (this.#decodingIsDue === 'later' || this.#coalescer?.isResting === true) {
+      this.#chunks.push(Buffer.from(chunk));
+      return;
+    }
+    this.#chunks.push(chunk);
+    if (this.#decodingIsDue === 'in a microtask') return;
+    // One read of the socket can bring many chunks of the body; all of them are decoded together, after the last one.
+    this.#decodingIsDue = 'in a microtask';
     inMicrotask(() => this.#decodeDue());
   }
 
@@ -304,7 +308,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   }
 
   #decodeDue(): void {
-    this.#decodingIsDue = false;
+    this.#decodingIsDue = 'no';
     this.#catchErrors(() => this.#decode());
   }
 
@@ -328,7 +332,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
     const bytes = chunks.length === 1 ? first : Buffer.concat(chunks);
     decoder.push(bytes);
     this.#exchange?.keeps(decoder.keptBytes);
-    this.#coalescer?.wasRead(chunks.length, bytes.length);
+    this.#coalescer?.wasRead(decoder.takeEvents(), bytes.length);
     this.#passOn(decoder.takeDelta(), decoder.takeReasoning());
     if (decoder.failure !== undefined) this.failed(decoder.failure);
     else if (decoder.done) this.#finish(decoder);
@@ -346,7 +350,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   /** The socket's bytes arrive at once, the kernel's later in this turn: both are decoded together. */
   #readOn(): void {
     if (this.#paused) return;
-    this.#decodingIsDue = true;
+    this.#decodingIsDue = 'later';
     this.#exchange?.resume();
     setImmediate(() => this.#decodeDue());
   }
@@ -449,6 +453,11 @@ class ReplyDecoder {
     return this.#stream?.done === true;
   }
 
+  /** The number of events of a stream since the last call. */
+  takeEvents(): number {
+    return this.#stream?.takeEvents() ?? 0;
+  }
+
   push(bytes: Buffer): void {
     this.#body?.add(bytes);
     if (this.#frames?.push(bytes) === false) this.#failure = this.#frames.damaged === true ? DAMAGED : TOO_LARGE;
@@ -509,7 +518,8 @@ class ReplyDecoder {
     const listener: EventListener = (source, start, end) => stream.event(source, start, end);
     this.#stream = stream;
     this.#frames =
-      format.frames?.(listener) ?? new SseReader(listener, (source, start, gap) => stream.run(source, start, gap));
+      format.frames?.(listener) ??
+      new SseReader(listener, (bytes, from, to, head) => stream.run(bytes, from, to, head));
   }
 
   #readWhole(bytes: Buffer): Result<ModelReply, UpstreamFailure> {
@@ -527,14 +537,17 @@ class ReplyDecoder {
   }
 }
 
-/** Reading rests only when two reads follow each other within this time. */
-const FAST_MS = 25;
-
-/** Rests continue while each of them gathers at least this many chunks. */
-const SEVERAL_CHUNKS = 2;
+/** A rest has to gather at least this many events. */
+const SEVERAL_EVENTS = 2;
 
 /** After a larger read, more bytes are waiting already, and a rest gains nothing. */
 const SMALL_READ_BYTES = 32 * 1024;
+
+/** A rest takes at most this share of the time since the first read, so that it delays the end of a quick reply by little. */
+const SHARE_OF_REST = 1 / 4;
+
+/** The shortest timer of Node. */
+const SHORTEST_REST_MS = 1;
 
 interface Pausable {
   pause(): void;
@@ -542,15 +555,16 @@ interface Pausable {
 }
 
 /**
- * Coalesces the reads of a stream of many small chunks, each of which costs a system call, a parser run and a wake-up. While
- * no text is needed, reading rests, and the kernel gathers the chunks that arrive meanwhile. Slow streams and large reads
+ * Coalesces the reads of a stream of many small events, each of which costs a system call, a parser run and a wake-up. While
+ * no text is needed, reading rests, and the kernel gathers the events that arrive meanwhile. Slow streams and large reads
  * are not delayed.
  */
 export class ReadCoalescer {
   readonly #reading: Pausable;
-  #readAt = 0;
-  /** A rest after the last read is likely to gather chunks. */
-  #gains = false;
+  #firstAt: number | undefined;
+  #readAt = -Infinity;
+  /** The shortest rest that is likely to gather several events. */
+  #gainsFromMs = Infinity;
   #hasRested = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -562,20 +576,25 @@ export class ReadCoalescer {
     return this.#timer !== undefined;
   }
 
-  /** Call after each read, with the number of its chunks and bytes. */
-  wasRead(chunks: number, bytes: number): void {
+  /** Call after each read, with the number of its events and bytes. */
+  wasRead(events: number, bytes: number): void {
     const now = performance.now();
-    const isFast = this.#hasRested ? chunks >= SEVERAL_CHUNKS : now - this.#readAt < FAST_MS;
-    this.#gains = isFast && bytes <= SMALL_READ_BYTES;
+    const restMs = this.#hasRested && events >= SEVERAL_EVENTS ? 0 : Infinity;
+    this.#gainsFromMs = this.#hasRested ? restMs : SEVERAL_EVENTS * (now - this.#readAt);
+    if (bytes > SMALL_READ_BYTES) this.#gainsFromMs = Infinity;
+    this.#firstAt ??= now;
     this.#readAt = now;
     this.#hasRested = false;
   }
 
   /** No text is needed for this long, counted from now. */
   rest(ms: number): void {
-    if (!this.#gains || this.isResting) return;
+    if (this.isResting || this.#firstAt === undefined) return;
+    const most = Math.max(SHORTEST_REST_MS, (performance.now() - this.#firstAt) * SHARE_OF_REST);
+    const restMs = Math.min(ms, most);
+    if (restMs < this.#gainsFromMs) return;
     this.#reading.pause();
-    this.#timer = setTimeout(this.#endRest, ms);
+    this.#timer = setTimeout(this.#endRest, restMs);
   }
 
   stop(): void {

@@ -340,7 +340,8 @@ test('a cancellation while reading pauses cancels the request at once', async ()
   setTimeout(() => cancellation.cancel('the client left'), 150);
   const { texts, outcome } = await streamCoalesced(600_000, cancellation);
   expect(valueOf(outcome)).toBe('cancelled');
-  expect(texts).toBeLessThan(10);
+  // Of 75 deltas: a rest takes at most a quarter of the time so far.
+  expect(texts).toBeLessThan(40);
   await waitUntil('the end of the request', () => fake.abandoned.length === 1);
 });
 

@@ -16,21 +16,29 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Reads with this many chunks each, at this distance in milliseconds. Each is used, and no text is needed for a while. */
-function read(reads: number, apartMs: number, chunks = 1, bytes = 200): void {
+/** Reads with this many events each, at this distance in milliseconds. Each is used, and no text is needed for a while. */
+function read(reads: number, apartMs: number, eventsInRead = 1, bytes = 200): void {
   for (let index = 0; index < reads; index += 1) {
-    coalescer.wasRead(chunks, bytes);
+    coalescer.wasRead(eventsInRead, bytes);
     coalescer.rest(EVERY_MS);
     vi.advanceTimersByTime(apartMs);
   }
 }
 
+/** The first read of a reply that began so long ago that a rest can take its whole time. */
+function readFirst(): void {
+  coalescer.wasRead(1, 200);
+  vi.advanceTimersByTime(4 * EVERY_MS);
+}
+
 test('slow reads are never paused', () => {
+  readFirst();
   read(20, 30);
   expect(events).toEqual([]);
 });
 
 test('the second of two quick reads pauses reading for the given time', () => {
+  readFirst();
   read(2, 1);
   expect(events).toEqual(['pause']);
   expect(coalescer.isResting).toBe(true);
@@ -41,7 +49,29 @@ test('the second of two quick reads pauses reading for the given time', () => {
   expect(coalescer.isResting).toBe(false);
 });
 
-test('pauses continue while each gathers two chunks, and end with the first that does not', () => {
+test('a rest takes a quarter of the time since the first read at most, and a millisecond at least', () => {
+  coalescer.wasRead(1, 200);
+  read(1, 0);
+  expect(events).toEqual(['pause']);
+  vi.advanceTimersByTime(1);
+  expect(events).toEqual(['pause', 'read on']);
+  vi.advanceTimersByTime(39);
+  read(1, 9, 2);
+  expect(events).toEqual(['pause', 'read on', 'pause']);
+  vi.advanceTimersByTime(1);
+  expect(events).toEqual(['pause', 'read on', 'pause', 'read on']);
+});
+
+test('reading does not rest if a rest would gather less than two events at the pace of the last one', () => {
+  coalescer.wasRead(1, 200);
+  vi.advanceTimersByTime(20);
+  // A quarter of 20 ms.
+  read(1, 0);
+  expect(events).toEqual([]);
+});
+
+test('pauses continue while each gathers two events, and end with the first that does not', () => {
+  readFirst();
   read(2, EVERY_MS / 10);
   vi.advanceTimersByTime(EVERY_MS);
   read(3, EVERY_MS, 2);
@@ -56,6 +86,7 @@ test('large reads are not delayed', () => {
 });
 
 test('reading rests for the time that follows the last use of the text', () => {
+  readFirst();
   coalescer.wasRead(1, 200);
   vi.advanceTimersByTime(20);
   coalescer.wasRead(1, 200);
@@ -74,6 +105,7 @@ test('reading goes on while text is needed', () => {
 });
 
 test('a stopped coalescer does nothing more', () => {
+  readFirst();
   read(2, 1);
   coalescer.stop();
   vi.advanceTimersByTime(1000);

@@ -16,7 +16,7 @@ function read(chunks: readonly string[], wantsReasoning: boolean): { text: strin
   const reply = new WireStream(openAiChatFormat, { wantsReasoning });
   const reader = new SseReader(
     (source, start, end) => reply.event(source, start, end),
-    (source, start, gap) => reply.run(source, start, gap),
+    (bytes, from, to, head) => reply.run(bytes, from, to, head),
   );
   let text = '';
   let reasoning = '';

@@ -66,11 +66,13 @@ afterEach(async () => {
   await pools.close();
 });
 
-/** The model's next read: one delta. */
+/** The model's next read: one delta. Another connection reads into its memory afterwards. */
 async function receive(text: string): Promise<void> {
   const event = { choices: [{ index: 0, delta: { content: text }, finish_reason: null }] };
-  pools.listener?.onData(Buffer.from(`data: ${JSON.stringify(event)}\n\n`));
+  const bytes = Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+  pools.listener?.onData(bytes);
   await nextTurn();
+  bytes.fill(0);
 }
 
 function nextTurn(): Promise<void> {

@@ -136,6 +136,82 @@ test('a paused stream reads nothing, and what the kernel gathered comes when it 
   }
 });
 
+function chunkOf(text: string, extension = ''): string {
+  return `${text.length.toString(16)}${extension}\r\n${text}\r\n`;
+}
+
+const LAST_CHUNK = '0\r\n\r\n';
+
+/** Sends these pieces of a chunked body, each as soon as the last one has left. */
+function chunked(pieces: readonly string[], lastly: 'keep' | 'end' | 'reset'): Behaviour {
+  return async (_request, wire) => {
+    wire.write(head(200, { 'transfer-encoding': 'chunked' }));
+    for (const piece of pieces) {
+      await sleep(2);
+      wire.write(piece);
+    }
+    if (lastly === 'keep') return;
+    await sleep(2);
+    wire[lastly]();
+  };
+}
+
+const WORDS = Array.from({ length: 40 }, (_, index) => `word ${index} `);
+const TEXT = WORDS.join('');
+const CHUNKS = WORDS.map((word) => chunkOf(word)).join('');
+
+/** The pieces of a chunked body that svc reads as a stream, and the outcome. */
+const BODIES: ReadonlyArray<[string, readonly string[], 'keep' | 'end' | 'reset', Ended]> = [
+  ['at once', [`${CHUNKS}${LAST_CHUNK}`], 'keep', { outcome: 'ended', text: TEXT }],
+  ['one by one', [...WORDS.map((word) => chunkOf(word)), LAST_CHUNK], 'keep', { outcome: 'ended', text: TEXT }],
+  ['cut anywhere', `${CHUNKS}${LAST_CHUNK}`.match(/[^]{1,13}/gu) ?? [], 'keep', { outcome: 'ended', text: TEXT }],
+  [
+    'with an extension and trailers',
+    [chunkOf('one '), chunkOf('two ', ';a=b'), `${chunkOf('three')}0\r\na: b\r\n\r\n`],
+    'keep',
+    { outcome: 'ended', text: 'one two three' },
+  ],
+  ['without the last one', [CHUNKS], 'end', { outcome: 'cut', text: TEXT }],
+  ['reset', [CHUNKS], 'reset', { outcome: 'cut', text: TEXT }],
+  ['with a wrong size', [chunkOf('one '), '3\r\nthree\r\n'], 'keep', { outcome: 'cut', text: 'one thr' }],
+  ['with a size that is no number', [chunkOf('one '), 'x\r\n'], 'keep', { outcome: 'cut', text: 'one ' }],
+];
+
+test.each(BODIES)('the chunks of a stream, %s, have their outcome with and without a pause', async (_name, ...body) => {
+  const [pieces, lastly, ended] = body;
+  for (const pauseMs of [0, 20]) {
+    fake.answer(chunked(pieces, lastly));
+    expect(await askWithPause(pauseMs, pools, true)).toEqual(ended);
+  }
+});
+
+test('a connection whose chunks passed undici by serves the next request', async () => {
+  const own = new ConnectionPools();
+  const before = fake.connections;
+  for (let request = 0; request < 3; request += 1) {
+    fake.answer(chunked([CHUNKS, LAST_CHUNK], 'keep'));
+    expect(await askWithPause(0, own, true)).toEqual({ outcome: 'ended', text: TEXT });
+    await sleep(10);
+  }
+  expect(fake.connections - before).toBe(1);
+  await own.close();
+});
+
+function failToRead(): void {
+  throw new Error('a fault of the reader');
+}
+
+test('an exception in the reader of a chunk is a failure of its reply', async () => {
+  fake.answer(chunked([CHUNKS, LAST_CHUNK], 'keep'));
+  const failure = await new Promise((resolve) => {
+    const call = { path: '/', headers: [], body: '{}' };
+    const ignored = { onSent: () => {}, onResend: () => {}, onHeaders: () => {} };
+    const listener = { ...ignored, onData: failToRead, onEnd: () => resolve('end'), onFailure: resolve };
+    pools.to(destinationOf(fake)).send(call, listener, true);
+  });
+  expect(failure).toMatchObject({ kind: 'cut', message: expect.stringContaining('a fault of the reader') });
+});
+
 test('without the parser, responses are not paused, and nothing breaks', () => {
   const watch = new SocketWatch(undefined);
   const socket = new Socket();

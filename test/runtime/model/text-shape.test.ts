@@ -17,15 +17,15 @@ function read(format: ReplyFormat, chunks: readonly string[]): string {
 }
 
 /** All results of a format for a stream. `inRuns`: the format can read events of one shape together. */
-function readAll(format: ReplyFormat, chunks: readonly string[], inRuns: boolean) {
+function readAll(format: ReplyFormat, chunks: readonly (string | Buffer)[], inRuns: boolean) {
   const reply = new WireStream(format);
   const reader = new SseReader(
     (text, start, end) => reply.event(text, start, end),
-    inRuns ? (text, start, gap) => reply.run(text, start, gap) : undefined,
+    inRuns ? (bytes, from, to, head) => reply.run(bytes, from, to, head) : undefined,
   );
   let text = '';
   for (const chunk of chunks) {
-    reader.push(Buffer.from(chunk));
+    reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
     text += reply.takeText();
   }
   return { ...reply.reply(text), done: reply.done, fault: reply.fault };
@@ -70,6 +70,11 @@ const EVENTS = fc.array(
       chat('last').replace('null', '"stop"'),
       chat('broken').replace('broken"', String.raw`broken\"`),
       chat('broken').replace('broken"', 'bro"ken"'),
+      chat('broken').replace('broken', String.raw`a\u12`),
+      chat('broken').replace('broken', String.raw`a\x`),
+      chat('broken').replace('broken', 'a\tb'),
+      chat('é€😀'),
+      chat('spaced').replace('}\n', '}  \n'),
       chat('named').replace('data: ', 'event: message\ndata: '),
       chat('close').replace('data: ', 'data:'),
       ': a comment\n\n',
@@ -94,7 +99,55 @@ test('a run of events has the same text as the single events', () => {
   );
 });
 
-test('a run of events is read together, except for the last one', () => {
+test('a run of events with a sequence number and a random string has the same text as the single events', () => {
+  const delta = fc.oneof(fc.string(), fc.constantFrom('\\', '"', 'é€😀', 'x\\'));
+  const more = fc.record({ seq: fc.nat(20_000), o: fc.stringMatching(/^[a-zA-Z0-9"\\]{0,36}$/u) });
+  const event = fc.tuple(delta, more, fc.nat(2)).map(([text, { seq, o }, index]) => {
+    const padding = ' '.repeat(index);
+    const data = { type: 'content_block_delta', index, delta: { type: 'text_delta', text }, seq, o };
+    return `event: content_block_delta\ndata: ${JSON.stringify(data)}${padding}\n\n`;
+  });
+  assertProperty(
+    fc.property(fc.array(event), fc.nat(300), (events, cut) => {
+      const all = events.join('');
+      const chunks = [...events.slice(0, 3), all.slice(0, cut), all.slice(cut)];
+      expect(readAll(anthropicFormat, chunks, true)).toEqual(readAll(anthropicFormat, chunks, false));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('bytes that are no UTF-8 are read as in single events', () => {
+  const head = Buffer.from(chat('').slice(0, chat('').indexOf('""') + 1));
+  const tail = Buffer.from(chat('').slice(chat('').indexOf('""') + 1));
+  const byte = fc.constantFrom(
+    0x20,
+    0x61,
+    0x80,
+    0xbf,
+    0xc2,
+    0xe2,
+    0x82,
+    0xac,
+    0xed,
+    0xa0,
+    0xf0,
+    0x9f,
+    0x98,
+    0xf5,
+    0xff,
+  );
+  assertProperty(
+    fc.property(fc.array(fc.array(byte, { maxLength: 4 })), (texts) => {
+      const bytes = Buffer.concat(texts.flatMap((text) => [head, Buffer.from(text), tail]));
+      const [runs, single] = [true, false].map((inRuns) => readAll(openAiChatFormat, [chat('first'), bytes], inRuns));
+      expect(runs).toEqual(single);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a run of events is read together', () => {
   const reply = new WireStream(openAiChatFormat);
   const events = Array.from({ length: 100 }, (_, index) => chat(`say "${index}"\n`));
   let single = 0;
@@ -103,11 +156,11 @@ test('a run of events is read together, except for the last one', () => {
       single += 1;
       reply.event(text, start, end);
     },
-    (text, start, gap) => reply.run(text, start, gap),
+    (bytes, from, to, head) => reply.run(bytes, from, to, head),
   );
   reader.push(Buffer.from(chat('learned')));
   reader.push(Buffer.from(events.join('')));
-  expect(single).toBe(2);
+  expect(single).toBe(1);
   expect(reply.takeText()).toBe(`learned${events.map((_, index) => `say "${index}"\n`).join('')}`);
 });
 

@@ -28,14 +28,27 @@ interface ConnectionUse {
  */
 const READ_WHEN_ASKED = { highWaterMark: 1 };
 
+/** Takes bytes that a socket has read, which are valid during the call. Returns false if they have to wait on the socket. */
+type ReadTaker = (bytes: Buffer) => boolean;
+
+const TAKER: unique symbol = Symbol('takes the reads of a socket');
+
+/** The bytes of a plaintext socket of streams are offered to `taker` first. No other socket offers them. */
+export function takeReads(socket: Socket, taker: ReadTaker): void {
+  Object.assign(socket, { [TAKER]: taker });
+}
+
+const SHARED_BUFFER = Buffer.allocUnsafeSlow(64 * 1024);
+
 /**
  * Plaintext sockets of streams read into one buffer, and keep a copy of the few bytes of each read; by default, Node allocates
  * 64 KiB for each read. `pause()` stops such a socket at once, so that the kernel gathers all chunks that follow.
  */
 const SHARED_READS = {
-  buffer: Buffer.allocUnsafeSlow(64 * 1024),
-  callback(this: Socket, bytes: number, buffer: Uint8Array): boolean {
-    return this.push(Buffer.from(buffer.subarray(0, bytes)));
+  buffer: SHARED_BUFFER,
+  callback(this: Socket & { readonly [TAKER]?: ReadTaker }, length: number): boolean {
+    const bytes = SHARED_BUFFER.subarray(0, length);
+    return this[TAKER]?.(bytes) === true || this.push(Buffer.from(bytes));
   },
 };
 

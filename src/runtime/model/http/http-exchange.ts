@@ -8,6 +8,7 @@ import { type Result, err, ok } from '../../../base/result.ts';
 export interface ExchangeListener {
   /** The provider answers with success. */
   accepted(headers: ResponseHeaders): void;
+  /** The bytes are valid until the microtasks of this turn have run. */
   data(chunk: Buffer): void;
   ended(): void;
   failed(failure: UpstreamFailure): void;
@@ -270,17 +271,17 @@ class HeldReply {
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * The bytes of a body, joined as they arrive. A provider can cut a body into chunks of a few bytes, and a list of those
+ * A copy of the bytes of a body, joined as they arrive. A provider can cut a body into chunks of a few bytes, and a list of those
  * takes a hundred times their size.
  */
 export class BodyBuffer {
-  /** The first chunk as it arrived, which is nearly always the whole body; from the second chunk on, a larger buffer. */
+  /** As large as the first chunk, which is nearly always the whole body; from the second chunk on, larger than the body. */
   #bytes: Buffer = NO_BYTES;
   #length = 0;
 
   add(chunk: Buffer): void {
     const length = this.#length + chunk.length;
-    if (this.#length === 0) this.#bytes = chunk;
+    if (this.#length === 0) this.#bytes = Buffer.from(chunk);
     else {
       if (length > this.#bytes.length) this.#grow(2 * length);
       chunk.copy(this.#bytes, this.#length);

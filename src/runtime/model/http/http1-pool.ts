@@ -14,7 +14,8 @@ import {
   type ConnectionCounts,
   connectionFailure,
 } from './origin-pool.ts';
-import { ConnectionAttempts, type Connector } from './connector.ts';
+import { ChunkedBody } from './chunked-body.ts';
+import { ConnectionAttempts, takeReads, type Connector } from './connector.ts';
 import { ReadClock } from './exchange-clock.ts';
 
 /**
@@ -93,8 +94,8 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   readonly #listener: ResponseListener;
   #controller: Dispatcher.DispatchController | undefined;
-  /** The socket of the response. */
-  #socket: Socket | undefined;
+  /** The connection of the response. */
+  #connection: WatchedSocket | undefined;
   #state: 'open' | 'lingering' | 'closed' = 'open';
   #awaitsConnection = false;
   /** The last tick at which the end of the connection shows that the provider had closed it; Infinity before the request is written. */
@@ -127,16 +128,17 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
 
   pause(): boolean {
     if (this.#state !== 'open' || !this.#pool.watch.canPause) return false;
-    this.#controller?.pause();
+    if (this.#connection?.pauseChunks() !== true) this.#controller?.pause();
     // undici pauses only after another chunk; the kernel gathers chunks from now on.
-    this.#socket?.pause();
+    this.#connection?.socket.pause();
     return true;
   }
 
   resume(): void {
     if (this.#state !== 'open') return;
     this.#controller?.resume();
-    this.#socket?.resume();
+    this.#connection?.resumeChunks();
+    this.#connection?.socket.resume();
   }
 
   finish(): void {
@@ -164,20 +166,26 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     this.#answer = status < 200 ? 'interim' : 'final';
-    this.#socket = this.#pool.watch.answering;
-    if (this.#state === 'open' && status >= 200) this.#listener.onHeaders(status, headers);
+    this.#connection = this.#pool.watch.answering;
+    if (status < 200) return;
+    if (headers['transfer-encoding'] === 'chunked') this.#connection?.readChunks(this.#take);
+    if (this.#state === 'open') this.#listener.onHeaders(status, headers);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#take(chunk);
+  }
+
+  readonly #take = (chunk: Buffer): void => {
     if (this.#state === 'open') this.#listener.onData(chunk);
     if (this.#state !== 'lingering') return;
     this.#lingeringBytes += chunk.length;
     if (this.#lingeringBytes > LINGER_BYTES) this.#close('reply was whole');
-  }
+  };
 
   onResponseEnd(): void {
     this.#pool.responseEnded();
-    this.#socket = undefined;
+    this.#connection = undefined;
     clearTimeout(this.#linger);
     const isAwaited = this.#state === 'open';
     this.#state = 'closed';
@@ -302,7 +310,7 @@ export class Http1Pools implements OriginPool {
   }
 
   #create(streamed: boolean): Http1Pool {
-    const watch = new SocketWatch(loadParserKey());
+    const watch = new SocketWatch(loadParserKey(), streamed);
     const attempts = new ConnectionAttempts();
     const connect: buildConnector.connector = (_target, callback) => {
       const unused = this.#takeUnused();
@@ -350,19 +358,22 @@ export class Http1Pools implements OriginPool {
  *   not paused, which ends the process. So an end resumes the response (all bytes have been delivered by then), and a cut
  *   is reported as one.
  *
- * The last two need the parser that undici keeps on a socket, for which it has no public interface. If another version
- * keeps it elsewhere, nothing breaks: `100 Continue` is a failure, and responses are not paused.
+ * The last two, and chunks that undici does not read (see `WatchedSocket`), need the parser that undici keeps on a socket, for
+ * which it has no public interface. If another version keeps it elsewhere, nothing breaks: `100 Continue` is a failure,
+ * responses are not paused, and undici reads all chunks.
  */
 export class SocketWatch {
   readonly #parserKey: symbol | undefined;
+  readonly #streamed: boolean;
   /** Responses can be paused safely. Known before the first response arrives. */
   canPause = false;
-  /** The socket of the response whose headers undici reports now. */
-  answering: Socket | undefined;
+  /** The connection of the response whose headers undici reports now. */
+  answering: WatchedSocket | undefined;
 
   /** `parserKey`: the key under which undici keeps the parser of a socket. */
-  constructor(parserKey: symbol | undefined) {
+  constructor(parserKey: symbol | undefined, streamed = false) {
     this.#parserKey = parserKey;
+    this.#streamed = streamed;
   }
 
   /** Call it before undici sees the socket. Calls `closed` when the connection is closed. */
@@ -382,14 +393,17 @@ export class SocketWatch {
   #firstBytes(socket: Socket): void {
     const parser = this.#parserOf(socket);
     this.canPause = parser !== undefined;
-    if (parser !== undefined) this.#watchHeaders(parser, socket);
+    if (parser === undefined) return;
+    const watched = new WatchedSocket(socket, parser);
+    this.#watchHeaders(parser, watched);
+    if (this.#streamed) watched.readHeads();
   }
 
   /** Notes the socket while undici reports headers, and makes undici skip `100 Continue`, as it skips other interim responses. */
-  #watchHeaders(parser: ResponseParser, socket: Socket): void {
+  #watchHeaders(parser: ResponseParser, watched: WatchedSocket): void {
     const headersComplete = parser.onHeadersComplete.bind(parser);
     parser.onHeadersComplete = (status, upgrade, shouldKeepAlive) => {
-      this.answering = socket;
+      this.answering = watched;
       const result = headersComplete(status === CONTINUE ? PROCESSING : status, upgrade, shouldKeepAlive);
       this.answering = undefined;
       return result;
@@ -407,6 +421,122 @@ export class SocketWatch {
   }
 }
 
+const HEAD_END = '\r\n\r\n';
+
+/** `H` of `HTTP/1.1`. */
+const HEAD_BEGIN = 72;
+
+/**
+ * A connection with a parser of undici. In a streamed response, undici reads the head, the last chunk and every unusual one; all
+ * others pass it by, since it takes several objects and calls for each chunk, and a provider sends a chunk for each token. Between two
+ * chunks, undici's parser is in the same state, however many passed it by.
+ */
+export class WatchedSocket {
+  readonly socket: Socket;
+  readonly #parser: ResponseParser;
+  readonly #parse: (bytes: Buffer) => void;
+  /** undici reads bytes that end with the head of a response. */
+  #isHeadAlone = false;
+  /** The chunks that pass undici by, and the reader of their content. */
+  #chunks: ChunkedBody | undefined;
+  #take: (bytes: Buffer) => void = ignore;
+  /** Some bytes are being read: those that follow wait. */
+  #isReading = false;
+
+  constructor(socket: Socket, parser: ResponseParser) {
+    this.socket = socket;
+    this.#parser = parser;
+    this.#parse = parser.execute.bind(parser);
+  }
+
+  /** From now on, undici gets each head of a response apart from its body. */
+  readHeads(): void {
+    this.#parser.execute = (bytes) => this.#read(bytes);
+    takeReads(this.socket, (bytes) => {
+      if (this.#chunks === undefined || this.socket.readableLength > 0) return false;
+      this.#read(bytes);
+      return true;
+    });
+  }
+
+  /** If the body that follows the head can pass undici by, `take` hears of its content. undici reports any other. */
+  readChunks(take: (bytes: Buffer) => void): void {
+    if (!this.#isHeadAlone) return;
+    this.#chunks = new ChunkedBody();
+    this.#take = take;
+  }
+
+  /** Returns false if undici reads the body. */
+  pauseChunks(): boolean {
+    if (this.#chunks === undefined) return false;
+    // undici takes bytes from the socket as long as its parser is not paused.
+    this.#parser.paused = true;
+    return true;
+  }
+
+  resumeChunks(): void {
+    if (!this.#parser.paused) return;
+    if (this.#isReading) this.#parser.paused = false;
+    else this.#parser.resume();
+  }
+
+  #read(bytes: Buffer): void {
+    this.#isReading = true;
+    try {
+      if (this.#chunks === undefined) this.#readHead(bytes);
+      else this.#readChunks(this.#chunks, bytes);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #readHead(bytes: Buffer): void {
+    const end = bytes[0] === HEAD_BEGIN ? bytes.indexOf(HEAD_END) : -1;
+    if (end < 0) {
+      this.#parse(bytes);
+      return;
+    }
+    const bodyFrom = end + HEAD_END.length;
+    this.#isHeadAlone = true;
+    this.#parse(bytes.subarray(0, bodyFrom));
+    this.#isHeadAlone = false;
+    if (bodyFrom === bytes.length || this.#isGone) return;
+    const rest = bytes.subarray(bodyFrom);
+    if (this.#parser.paused) this.socket.unshift(rest);
+    else if (this.#chunks === undefined) this.#parse(rest);
+    else this.#readChunks(this.#chunks, rest);
+  }
+
+  #readChunks(chunks: ChunkedBody, bytes: Buffer): void {
+    const content = bytes.subarray(0, chunks.read(bytes));
+    const rest = chunks.isOver ? chunks.rest(bytes) : undefined;
+    const take = this.#take;
+    if (rest !== undefined) {
+      this.#chunks = undefined;
+      this.#take = ignore;
+    }
+    try {
+      if (content.length > 0) take(content);
+    } catch (error) {
+      this.socket.destroy(error instanceof Error ? error : new Error(String(error)));
+    }
+    if (this.#isGone) return;
+    if (chunks.isBroken) this.socket.destroy(new Error(NO_LINE_BREAK));
+    else if (rest === undefined) return;
+    else if (this.#parser.paused) this.socket.unshift(rest);
+    else this.#parse(rest);
+  }
+
+  /** The reader of a response can end its connection. */
+  get #isGone(): boolean {
+    return this.socket.destroyed || this.#parser.ptr === null;
+  }
+}
+
+const NO_LINE_BREAK = 'Response does not match the HTTP/1.1 protocol (a line break is missing after a chunk)';
+
+function ignore(): void {}
+
 /** The members of undici's response parser that svc uses. */
 interface ResponseParser {
   paused: boolean;
@@ -414,18 +544,28 @@ interface ResponseParser {
   readonly ptr: unknown;
   readonly llhttp: { llhttp_resume(parser: unknown): void };
   execute(bytes: Buffer): void;
+  resume(): void;
   onHeadersComplete(status: number, upgrade: boolean, shouldKeepAlive: boolean): number;
 }
 
 function isParser(value: unknown): value is ResponseParser {
   if (typeof value !== 'object' || value === null) return false;
-  const { paused, shouldKeepAlive, ptr, llhttp, execute, onHeadersComplete } = value as Partial<ResponseParser>;
+  const {
+    paused,
+    shouldKeepAlive,
+    ptr,
+    llhttp,
+    execute,
+    resume: goOn,
+    onHeadersComplete,
+  } = value as Partial<ResponseParser>;
   return (
     typeof paused === 'boolean' &&
     typeof shouldKeepAlive === 'boolean' &&
     ptr !== undefined &&
     typeof llhttp?.llhttp_resume === 'function' &&
     typeof execute === 'function' &&
+    typeof goOn === 'function' &&
     typeof onHeadersComplete === 'function'
   );
 }

@@ -60,6 +60,7 @@ export interface ResponseListener {
   onResend(): void;
   /** The status, at least 200: interim responses are skipped. */
   onHeaders(status: number, headers: ResponseHeaders): void;
+  /** The bytes are valid until the microtasks of this turn have run: other connections read into the same memory. */
   onData(chunk: Buffer): void;
   onEnd(): void;
   onFailure(failure: UpstreamFailure): void;

@@ -14,17 +14,24 @@ export interface FrameReader {
 export type EventListener = (text: string, start: number, end: number) => void;
 
 /**
- * Takes as many events as it can from those whose data begins at `start` and that follow each other with `gap` between
- * the data of each two. Returns where the data of the first remaining event begins: `start` if it took none.
+ * Takes as many events as it can from `bytes.subarray(from, to)`, which begins with the `head` of an event: the bytes before its
+ * data. Returns the position of the first remaining event: `from` if it took none.
  */
-type RunListener = (text: string, start: number, gap: string) => number;
+type RunListener = (bytes: Buffer, from: number, to: number, head: string) => number;
 
 /** No model sends a longer line or event: svc refuses the stream. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
 /** The text before the data of an event: most providers write the plain one, others name the event. */
 const PLAIN_HEAD = 'data: ';
-const NAMED_HEAD = /event: [^\n]*\ndata: /uy;
+const NAMED_HEAD = /^event: [^\n]*\ndata: /u;
+/** No provider has a longer one. */
+const MAX_HEAD_BYTES = 128;
+
+const BLANK_LINE = Buffer.from('\n\n');
+
+/** So many events in a row that no run takes show that these are not of one kind. */
+const MAX_MISSES = 4;
 
 const LF = 10;
 const CR = 13;
@@ -50,7 +57,7 @@ export class SseReader implements FrameReader {
   /** The last line ended with CR at the very end of a chunk: an LF that follows belongs to it. */
   #skipLf = false;
 
-  /** Each read is first offered to `takeRun`; `listener` receives the remaining events one by one. */
+  /** Events are first offered to `takeRun`, which needs no string of them; `listener` receives the remaining ones one by one. */
   constructor(listener: EventListener, takeRun?: RunListener) {
     this.#listener = listener;
     this.#takeRun = takeRun;
@@ -63,12 +70,9 @@ export class SseReader implements FrameReader {
   push(chunk: Buffer): boolean {
     const cut = lastLineBreak(chunk) + 1;
     if (cut === 0) return this.#keep(chunk);
-    const head = cut === chunk.length ? chunk : chunk.subarray(0, cut);
-    let text: string;
-    if (this.#restBytes === 0) text = head.toString('utf8');
-    else text = this.#takeRest(head);
+    const from = this.#takeRun === undefined ? 0 : this.#runs(this.#takeRun, chunk, cut);
+    if (from < cut) this.#lines(this.#decode(chunk, from, cut));
     if (cut < chunk.length) this.#keep(chunk.subarray(cut));
-    this.#lines(text);
     return this.#restBytes <= MAX_EVENT_BYTES && this.#dataLength <= MAX_EVENT_BYTES;
   }
 
@@ -83,6 +87,35 @@ export class SseReader implements FrameReader {
     this.#rest.push(Buffer.from(chunk));
     this.#restBytes += chunk.length;
     return this.#restBytes <= MAX_EVENT_BYTES;
+  }
+
+  /** Reads runs of events, and single events between them. Returns the position from which the lines are read one by one. */
+  #runs(takeRun: RunListener, chunk: Buffer, cut: number): number {
+    let at = 0;
+    for (let misses = 0; at < cut && misses < MAX_MISSES; misses += 1) {
+      const next = this.#run(takeRun, chunk, at, cut);
+      if (next > at) misses = 0;
+      const end = next < cut ? chunk.indexOf(BLANK_LINE, next) + BLANK_LINE.length : 0;
+      if (end < BLANK_LINE.length || end > cut) return next;
+      this.#lines(this.#decode(chunk, next, end));
+      at = end;
+    }
+    return at;
+  }
+
+  #run(takeRun: RunListener, chunk: Buffer, at: number, cut: number): number {
+    // The bytes continue an event.
+    if (this.#restBytes > 0 || this.#data.length > 0 || this.#skipLf) return at;
+    const head = headAt(chunk.toString('latin1', at, Math.min(at + MAX_HEAD_BYTES, cut)));
+    const next = head === undefined ? at : takeRun(chunk, at, cut, head);
+    if (next > at) this.#atStart = false;
+    return next;
+  }
+
+  /** The text of these bytes, after the rest of the last ones. */
+  #decode(chunk: Buffer, from: number, to: number): string {
+    if (this.#restBytes === 0) return chunk.toString('utf8', from, to);
+    return this.#takeRest(chunk.subarray(from, to));
   }
 
   #takeRest(head?: Buffer): string {
@@ -103,19 +136,11 @@ export class SseReader implements FrameReader {
     if (this.#skipLf && text.charCodeAt(start) === LF) start += 1;
     const hasCr = text.includes('\r');
     this.#skipLf = hasCr && text.endsWith('\r');
-    if (!hasCr && this.#data.length === 0) start = this.#run(text, start);
     while (start < text.length) {
       const end = hasCr ? lineEnd(text, start) : text.indexOf('\n', start);
       this.#line(text, start, end);
       start = end + (text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF ? 2 : 1);
     }
-  }
-
-  #run(text: string, start: number): number {
-    if (this.#takeRun === undefined) return start;
-    const head = headAt(text, start);
-    if (head === undefined) return start;
-    return this.#takeRun(text, start + head.length, `\n\n${head}`) - head.length;
   }
 
   #line(text: string, start: number, end: number): void {
@@ -149,11 +174,9 @@ export class SseReader implements FrameReader {
   }
 }
 
-/** The text before the data of the event that begins at `start`; undefined in any other form. */
-function headAt(text: string, start: number): string | undefined {
-  if (text.startsWith(PLAIN_HEAD, start)) return PLAIN_HEAD;
-  NAMED_HEAD.lastIndex = start;
-  return NAMED_HEAD.exec(text)?.[0];
+/** The text before the data of the event with which `text` begins; undefined in any other form. */
+function headAt(text: string): string | undefined {
+  return text.startsWith(PLAIN_HEAD) ? PLAIN_HEAD : NAMED_HEAD.exec(text)?.[0];
 }
 
 /** True if a blank line follows, so the event is complete. The blank line itself is then skipped as an empty event. */

@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson } from '../../../base/json.ts';
+import { EventRun, isDecimalDigit, unescape, type Hole, type TextRun } from './event-run.ts';
 import type { UpstreamFailure } from '../http/origin-pool.ts';
 import {
   addDetails,
@@ -27,6 +28,7 @@ export class WireStream {
   readonly #tool: ToolReply | undefined;
   readonly #shape: TextShape;
   #lessons = 0;
+  #events = 0;
   /** The last event that was not parsed, if its usage can matter: only that of the last event counts. */
   #unread = '';
   /** Joined when they are taken: a concatenated string is a tree in which every delta lives as long as the reply. */
@@ -63,6 +65,13 @@ export class WireStream {
     return this.done || this.#known.finishReason !== undefined;
   }
 
+  /** The number of events since the last call. */
+  takeEvents(): number {
+    const events = this.#events;
+    this.#events = 0;
+    return events;
+  }
+
   /** The text since the last call; empty when there was none. */
   takeText(): string {
     const deltas = this.#deltas;
@@ -83,6 +92,7 @@ export class WireStream {
   /** The data of one event is `source.slice(start, end)`. */
   event(source: string, start: number, end: number): void {
     if (this.done || this.fault !== undefined) return;
+    this.#events += 1;
     const delta = this.#shape.read(source, start, end);
     if (delta === undefined || !this.#suits) this.#parse(source.slice(start, end));
     else {
@@ -92,13 +102,14 @@ export class WireStream {
   }
 
   /**
-   * Takes as many events as it can from those whose data begins at `start` and that follow each other with `gap` between
-   * the data of each two; returns where the data of the first remaining event begins.
+   * Takes as many events as it can from `bytes.subarray(from, to)`, which begins with the `head` of an event: the bytes before its
+   * data. Returns the position of the first remaining event.
    */
-  run(source: string, start: number, gap: string): number {
-    if (this.done || this.fault !== undefined || this.#shape.hasUsage || !this.#suits) return start;
-    const run = this.#shape.readRun(source, start, gap);
-    if (run === undefined) return start;
+  run(bytes: Buffer, from: number, to: number, head: string): number {
+    if (this.done || this.fault !== undefined || this.#shape.hasUsage || !this.#suits) return from;
+    const run = this.#shape.readRun(bytes, from, to, head);
+    if (run === undefined) return from;
+    this.#events += run.events;
     this.#deltas.push(run.text);
     return run.next;
   }
@@ -261,12 +272,6 @@ interface Scalar {
   readonly isString: boolean;
 }
 
-/** The bytes before a value that differs from event to event. */
-interface Hole {
-  readonly before: string;
-  readonly kind: 'text' | 'string' | 'number' | 'part';
-}
-
 /**
  * Most events of a streamed reply have one shape: only their delta of text differs, and values that say nothing about the reply,
  * such as a number in sequence. This learns the shape from parsed events, and then reads the text of events that repeat it
@@ -282,9 +287,8 @@ export class TextShape {
   /** The bytes after the last hole, and the same without spaces. */
   #after = '';
   #tail = '';
-  /** The gap of the last run, and the bytes between the texts of its events; empty before the first run of the learned shape. */
-  #gap = '';
-  #textGap = '';
+  /** Reads runs of the learned shape; undefined before the first one. */
+  #run: EventRun | undefined;
   #sample:
     | { readonly source: string; readonly scalars: readonly Scalar[]; readonly free: ReadonlySet<number> }
     | undefined;
@@ -324,32 +328,11 @@ export class TextShape {
     return learned === this.#tail.length;
   }
 
-  /**
-   * The text of all events of the learned shape that follow each other from `start` with `gap` between each two, except the
-   * last one, and the start of that one. One search finds the bytes between their texts, whatever their number.
-   */
-  readRun(source: string, start: number, gap: string): Run | undefined {
-    const [hole, ...others] = this.#holes;
-    if (hole === undefined || others.length > 0) return undefined;
-    const from = start + hole.before.length;
-    if (source.slice(start, from) !== hole.before) return undefined;
-    const between = this.#between(hole, gap);
-    const to = source.lastIndexOf(between);
-    if (to < from) return undefined;
-    const deltas = source.slice(from, to);
-    const raw = source.indexOf(between, from) === to ? deltas : deltas.split(between).join('');
-    const isPlain = !raw.includes('\\') && !raw.includes('"') && !raw.includes('\n');
-    const text = isPlain ? raw : escapedText(source.slice(from, to + between.length), between, raw);
-    return text === undefined ? undefined : { text, next: to + between.length - hole.before.length };
-  }
-
-  /** The bytes between the texts of two events of the learned shape. */
-  #between(hole: Hole, gap: string): string {
-    if (this.#gap !== gap) {
-      this.#gap = gap;
-      this.#textGap = `${this.#after}${gap}${hole.before}`;
-    }
-    return this.#textGap;
+  /** The events of the learned shape and the current part that follow each other from `from`, each with `head` before its data. */
+  readRun(bytes: Buffer, from: number, to: number, head: string): TextRun | undefined {
+    if (this.#holes.length === 0) return undefined;
+    if (this.#run?.head !== head) this.#run = new EventRun(head, this.#holes, this.#after);
+    return this.#run.read(bytes, from, to, this.part);
   }
 
   /** Learns from a parsed event with this reading. `readText`: the reading of an event; undefined if it states something else. */
@@ -399,7 +382,7 @@ export class TextShape {
     this.#holes = holes;
     this.#after = source.slice(from);
     this.#tail = this.#after.replaceAll(' ', '');
-    this.#gap = '';
+    this.#run = undefined;
   }
 }
 
@@ -407,16 +390,6 @@ const NOWHERE: Scalar = { start: 0, end: 0, isString: false };
 
 function otherValue(source: string, { start, end, isString } = NOWHERE): string {
   return isString ? PROBE_JSON : source.slice(start, end) === '7' ? '8' : '7';
-}
-
-interface Run {
-  readonly text: string;
-  readonly next: number;
-}
-
-/** Undefined when other events, with a quote or a line break, are among these, or when an escape spans two. */
-function escapedText(events: string, between: string, raw: string): string | undefined {
-  return events.includes(`\\${between}`) ? undefined : unescape(raw);
 }
 
 /** Index of the quote that ends the JSON string starting at `from`; -1 when it is not before `end`. */
@@ -432,12 +405,8 @@ function closingQuote(source: string, from: number, end: number): number {
 /** The end of the digits at `from`; -1 if there are none. */
 function numberEnd(source: string, from: number): number {
   let at = from;
-  while (isDigit(source.charCodeAt(at))) at += 1;
+  while (isDecimalDigit(source.charCodeAt(at))) at += 1;
   return at === from ? -1 : at;
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
 }
 
 /** The strings and whole numbers of JSON text that are values. */
@@ -450,7 +419,7 @@ function scalarsOf(source: string): readonly Scalar[] {
       if (end === 0) return [];
       if (!/^\s*:/u.test(source.slice(end, end + 10))) scalars.push({ start: at, end, isString: true });
       at = end - 1;
-    } else if (isDigit(code)) {
+    } else if (isDecimalDigit(code)) {
       const end = numberEnd(source, at);
       scalars.push({ start: at, end, isString: false });
       at = end - 1;
@@ -476,9 +445,4 @@ function differences(
   }
   const isSame = a.source.slice(atA).replaceAll(' ', '') === b.source.slice(atB).replaceAll(' ', '');
   return isSame ? found : undefined;
-}
-
-function unescape(raw: string): string | undefined {
-  const value = parseJson(`"${raw}"`);
-  return typeof value === 'string' ? value : undefined;
 }

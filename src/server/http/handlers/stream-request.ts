@@ -47,6 +47,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
     if (this.#text !== undefined) this.#text += delta;
     this.#open();
     if (this.#events.writable) this.#pace.touch();
+    this.#coalesceReads();
   }
 
   /** Called when reasoning arrives, if the caller asks for it. */
@@ -136,7 +137,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
       this.#pace.sent();
       this.#events.event(['{"partial_result":', partial, '}']);
     }
-    if (this.#partials > 0) this.#coalesceReads();
+    this.#coalesceReads();
   }
 
   #sendText(): void {
@@ -163,7 +164,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
 
   /** After the first partial, no text is needed before the next one is due. */
   #coalesceReads(): void {
-    if (this.context.services.config.partialIntervalMs > 0)
+    if (this.#partials > 0 && this.context.services.config.partialIntervalMs > 0)
       this.#stream?.coalesceReads(this.#pace.restMs + AFTER_DUE_MS);
   }
 

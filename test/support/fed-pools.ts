@@ -32,6 +32,7 @@ export class FedPools extends ConnectionPools {
     this.log.push(`send ${call.path}`);
     return {
       pause: () => this.log.push('pause') > 0,
+      rest: () => this.log.push('rest') > 0,
       resume: () => this.log.push('resume'),
       finish: () => this.log.push('finish'),
       cancel: () => this.log.push('cancel'),

@@ -94,7 +94,7 @@ class RecordingPools extends ConnectionPools {
         const text = [call.path, ...call.headers, call.body].join('\n');
         this.sent.push({ origin, guard, path: call.path, text });
         queueMicrotask(() => answer(call, listener));
-        return { pause: () => true, resume: () => {}, finish: () => {}, cancel: () => {} };
+        return { pause: () => true, rest: () => true, resume: () => {}, finish: () => {}, cancel: () => {} };
       },
       counts: [],
       close: () => Promise.resolve(),

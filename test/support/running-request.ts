@@ -52,6 +52,7 @@ export function startRequest(
     done,
     text: () => text,
     pause: () => request.pause(),
+    rest: () => request.rest(),
     resume: () => request.resume(),
     finish: () => request.finish(),
     cancel: () => request.cancel(),

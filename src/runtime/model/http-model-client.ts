@@ -186,7 +186,7 @@ class HttpAttempt implements ModelAttempt, ExchangeListener {
   coalesceReads(forMs: number): void {
     if (this.#over) return;
     this.#coalescer ??= new ReadCoalescer({
-      pause: () => this.#exchange?.pause(),
+      rest: () => this.#exchange?.rest(),
       readOn: () => this.#readOn(),
     });
     this.#coalescer.rest(forMs);
@@ -549,8 +549,8 @@ const SHARE_OF_REST = 1 / 4;
 /** The shortest timer of Node. */
 const SHORTEST_REST_MS = 1;
 
-interface Pausable {
-  pause(): void;
+interface Restable {
+  rest(): void;
   readOn(): void;
 }
 
@@ -560,7 +560,7 @@ interface Pausable {
  * are not delayed.
  */
 export class ReadCoalescer {
-  readonly #reading: Pausable;
+  readonly #reading: Restable;
   #firstAt: number | undefined;
   #readAt = -Infinity;
   /** The shortest rest that is likely to gather several events. */
@@ -568,7 +568,7 @@ export class ReadCoalescer {
   #hasRested = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(reading: Pausable) {
+  constructor(reading: Restable) {
     this.#reading = reading;
   }
 
@@ -593,7 +593,7 @@ export class ReadCoalescer {
     const most = Math.max(SHORTEST_REST_MS, (performance.now() - this.#firstAt) * SHARE_OF_REST);
     const restMs = Math.min(ms, most);
     if (restMs < this.#gainsFromMs) return;
-    this.#reading.pause();
+    this.#reading.rest();
     this.#timer = setTimeout(this.#endRest, restMs);
   }
 

@@ -144,6 +144,36 @@ test('a reader that pauses stalls its own stream only, and receives everything l
   expect(server.sessions).toHaveLength(1);
 });
 
+test('a response arrives in order through pauses and rests', async () => {
+  const server = await start();
+  const parts = Array.from({ length: 300 }, (_, index) => `part ${index} `);
+  server.answer = ({ stream }) => {
+    stream.respond({ ':status': 200 });
+    const next = (at: number): void => {
+      const part = parts[at];
+      if (part === undefined) stream.end();
+      else stream.write(part, () => setImmediate(next, at + 1));
+    };
+    next(0);
+  };
+  const request = send(server);
+  let isEnded = false;
+  const ended = request.done.then((outcome) => {
+    isEnded = true;
+    return outcome;
+  });
+  for (let turn = 0; !isEnded; turn += 1) {
+    if (turn % 7 === 0) request.pause();
+    if (turn % 7 === 3) request.resume();
+    if (turn % 7 === 5) expect(request.rest()).toBe(false);
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+  expect(await ended).toBe('end');
+  expect(request.text()).toBe(parts.join(''));
+});
+
 test('interim responses and trailers are skipped, and pushes are refused', async () => {
   const server = await start();
   server.answer = (asked) => {

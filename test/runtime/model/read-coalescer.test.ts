@@ -10,7 +10,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   vi.advanceTimersByTime(1000);
   events = [];
-  coalescer = new ReadCoalescer({ pause: () => events.push('pause'), readOn: () => events.push('read on') });
+  coalescer = new ReadCoalescer({ rest: () => events.push('pause'), readOn: () => events.push('read on') });
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -22,6 +22,7 @@ class ScriptedPools extends ConnectionPools {
     };
     const request = {
       pause: noted('pause'),
+      rest: noted('rest'),
       resume: noted('resume'),
       finish: noted('finish'),
       cancel: noted('cancel'),
@@ -87,7 +88,7 @@ async function rest(): Promise<void> {
   await receive('c');
   attempt.coalesceReads(REST_MS);
   expect(texts).toEqual(['a', 'b', 'c']);
-  expect(pools.calls).toEqual(['pause']);
+  expect(pools.calls).toEqual(['rest']);
 }
 
 test('deltas on their way while reading rests come together with those that follow', async () => {
@@ -96,7 +97,7 @@ test('deltas on their way while reading rests come together with those that foll
   await receive('e');
   expect(texts).toEqual(['a', 'b', 'c']);
   vi.advanceTimersByTime(REST_MS);
-  expect(pools.calls).toEqual(['pause', 'resume']);
+  expect(pools.calls).toEqual(['rest', 'resume']);
   await receive('f');
   await nextTurn();
   expect(texts).toEqual(['a', 'b', 'c', 'def']);

@@ -96,6 +96,7 @@ export class ExchangeClock {
   }
 
   resumed(): void {
+    if (this.#pausedSince < 0) return;
     this.#pausedSince = -1;
     this.#activeAt = performance.now();
   }

@@ -109,6 +109,11 @@ export class HttpExchange implements ResponseListener {
     if (!this.#over && this.#request?.pause() === true) this.#clock.paused();
   }
 
+  /** As `pause`, if it lets the kernel gather bytes. */
+  rest(): void {
+    if (!this.#over && this.#request?.rest() === true) this.#clock.paused();
+  }
+
   resume(): void {
     if (this.#over) return;
     this.#clock.resumed();

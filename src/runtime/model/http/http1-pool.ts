@@ -134,6 +134,10 @@ class Http1Request implements SentRequest, Dispatcher.DispatchHandler {
     return true;
   }
 
+  rest(): boolean {
+    return this.pause();
+  }
+
   resume(): void {
     if (this.#state !== 'open') return;
     this.#controller?.resume();

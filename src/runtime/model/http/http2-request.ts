@@ -129,8 +129,14 @@ export class Http2Request implements SentRequest {
     return true;
   }
 
+  /** Node parses the frames of all requests of a session as they arrive, and calls back for each. */
+  rest(): boolean {
+    return this.#http1?.rest() ?? false;
+  }
+
   resume(): void {
     this.#http1?.resume();
+    if (!this.#isPaused) return;
     this.#isPaused = false;
     if (this.#answer === 'final') this.#stream?.resume();
   }
@@ -170,9 +176,15 @@ export class Http2Request implements SentRequest {
     if (this.#isPaused) stream.pause();
   }
 
-  /** Bytes of the response arrived, which wait while the request is paused. */
-  arrived(chunk: Uint8Array): void {
+  /**
+   * Bytes of the response arrived. Returns true if they were passed on: at once, because the stream would take longer to pass on
+   * each frame than svc to read it. They wait in the stream while the request is paused, or others wait there.
+   */
+  arrived(chunk: Buffer, stream: RequestStream): boolean {
     this.#session?.allowData(chunk);
+    if (this.#answer !== 'final' || this.#isPaused || stream.readableLength > 0) return false;
+    this.data(chunk);
+    return true;
   }
 
   data(chunk: Buffer): void {
@@ -291,7 +303,7 @@ function prepared(stream: ClientHttp2Stream, request: Http2Request): RequestStre
 
 /** Node also ends the bytes of a stream that was only closed, such as by RST_STREAM with NO_ERROR. */
 function pushed(this: RequestStream, chunk: unknown, encoding?: BufferEncoding): boolean {
-  if (chunk instanceof Uint8Array) this[REQUEST].arrived(chunk);
+  if (Buffer.isBuffer(chunk) && this[REQUEST].arrived(chunk, this)) return true;
   if (chunk === null && !this.closed) this[IS_WHOLE] = true;
   return Readable.prototype.push.call(this, chunk, encoding);
 }

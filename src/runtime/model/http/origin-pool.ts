@@ -45,6 +45,8 @@ export interface ConnectionCounts {
 export interface SentRequest {
   /** Stops reading. Bytes on their way still arrive. Returns false if this connection cannot be paused. */
   pause(): boolean;
+  /** Pauses if the kernel then gathers the bytes of this response. Returns false, and goes on, if each would cost as much as before. */
+  rest(): boolean;
   resume(): void;
   /** The rest of the response does not matter. The connection is kept if the response ends soon. */
   finish(): void;

@@ -147,6 +147,9 @@ export class WireStream {
     if (this.#wantsReasoning && hasReasoning(read)) this.#addReasoning(read);
     const reading = delta === '' ? undefined : this.#textReading(read);
     if (reading?.text !== delta || (hasUsage && this.#format.dividesUsage === true)) return;
+    // The first event of each stream is parsed for the name of its model.
+    const isKnown = this.#shape.model === reading.model && this.#shape.hasUsage === hasUsage;
+    if (isKnown && this.#shape.read(data, 0, data.length) === delta) return;
     if (this.#lessons >= MAX_LESSONS) return;
     this.#lessons += 1;
     this.#shape.learn(data, { ...reading, hasUsage }, (probe) =>

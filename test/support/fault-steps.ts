@@ -29,6 +29,8 @@ export interface UpstreamFault {
   readonly deaf?: true;
   /** For a fault that a time limit ends: the short limits of its client, in milliseconds. The other limits are far longer. */
   readonly limits?: Limits;
+  /** On this version of Node, the failure comes at once; the page has the row of versions where a time limit ends the fault. */
+  readonly reported?: true;
   /** The number of requests of a call that meet the fault, if it is not 1. */
   readonly times?: number;
 }

@@ -330,7 +330,9 @@ const FRAMES: readonly Http2Fault[] = [
   },
 ];
 
-/** Node reports none of these: it stops reading, and the time limit ends the request. */
+/** From this version on, Node ends the connection with an error. Before, it stops reading, and the time limit ends the request. */
+const REPORTED_BY_NODE = 24;
+
 const UNREPORTED: readonly Http2Fault[] = [
   ...[
     answered(
@@ -345,7 +347,7 @@ const UNREPORTED: readonly Http2Fault[] = [
       'sends headers that cannot be decompressed',
       frames((id) => frame(FRAME.headers, FLAG.endHeaders, id, Buffer.alloc(9, 255))),
     ),
-  ].map((fault) => ({ ...fault, limits: UNANSWERED, deaf: true as const })),
+  ].map((fault) => endedBy(UNANSWERED, fault)),
   ...[
     begun(
       'sends a frame that is too large',
@@ -355,8 +357,13 @@ const UNREPORTED: readonly Http2Fault[] = [
       'sends bytes that are not frames in the middle',
       frames(() => Buffer.alloc(10_000, 0xa5)),
     ),
-  ].map((fault) => ({ ...fault, limits: SILENT, deaf: true as const })),
+  ].map((fault) => endedBy(SILENT, fault)),
 ];
+
+function endedBy(limits: Limits, fault: Http2Fault): Http2Fault {
+  const isReported = Number.parseInt(process.versions.node, 10) >= REPORTED_BY_NODE;
+  return isReported ? { ...fault, reported: true } : { ...fault, limits, deaf: true };
+}
 
 export const HTTP2_FAULTS: readonly Http2FaultGroup[] = [
   { title: 'HTTP/2: connections', faults: CONNECTIONS },

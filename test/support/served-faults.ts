@@ -10,7 +10,7 @@ import {
   type FaultCell,
   type HttpVersion,
 } from './fault-cells.ts';
-import { pageRows } from './fault-page.ts';
+import { pageRows, rowHere } from './fault-page.ts';
 import { REPLY_TEXT, type UpstreamFault } from './fault-steps.ts';
 import { childrenOf, waitUntil } from './load.ts';
 import { startServer, type RunningServer } from './running-server.ts';
@@ -45,7 +45,8 @@ function pageCells(version: HttpVersion): ReadonlyMap<UpstreamFault, readonly Se
   return new Map(
     FAULT_GROUPS[version].flatMap(({ title, faults }) =>
       faults.filter(isPlayed).map((fault) => {
-        const texts = PAGE.get(title)?.get(fault.name)?.replace(/ \|$/u, '').split(' | ').slice(1) ?? [];
+        const row = rowHere(fault, PAGE.get(title)?.get(fault.name));
+        const texts = row?.replace(/ \|$/u, '').split(' | ').slice(1) ?? [];
         const cells = cellsOf(fault).map((cell, at) => {
           const text = texts[at] ?? '';
           return { ...cell, page: cell.mode === 'call' ? text : text.replace(/^value, \d+ attempts/u, 'value') };

@@ -102,6 +102,8 @@ export function testFaults(version: HttpVersion): void {
     for (const mode of MODES) {
       const { end } = await timed({ fault, mode, strategy: 'Retry' }, callContext(150));
       expect(end.failure, `${fault.name}, ${mode}`).toEqual({ status: 504, timer: 'total' });
+      // Node 24 notices on the next request that half of a header block is on the connection.
+      providers.of(fault).resetConnections();
     }
   }
 

@@ -1,5 +1,7 @@
-// Entry file: the CPU time per request of this build beside builds in other folders. All servers run at once and are loaded in
-// short turns, so that the changing speed of a machine hits each of them alike: two runs of one build differ by about 1 %.
+// Entry file: the CPU time per request of this build beside builds in other folders, on each version of Node and each transport that
+// the options name. All servers run at once and are loaded in short turns, so that the changing speed of a machine hits each of them
+// alike: two runs of one build differ by about 1 %.
+import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { CASES } from './cases.ts';
 import { median, streamLoad } from './load.ts';
@@ -9,12 +11,21 @@ import { ROOT, setStage } from './sides.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { case: { type: 'string', default: 'call-small' }, rounds: { type: 'string', default: '60' } },
+  options: {
+    case: { type: 'string', default: 'call-small' },
+    rounds: { type: 'string', default: '60' },
+    node: { type: 'string', multiple: true, default: [process.execPath] },
+    transport: { type: 'string', multiple: true, default: ['auto'] },
+  },
 });
 const subject = CASES.find(({ name }) => name === values.case);
 const rounds = Number(values.rounds);
-if (subject === undefined || positionals.length === 0 || !(rounds > 0)) {
-  console.error('in-turn.js [--case call-small] [--rounds 60] <folder with another build of svc> ...');
+const servers = [ROOT, ...positionals].flatMap((root) =>
+  values.node.flatMap((node) => values.transport.map((transport) => ({ root, node, transport }))),
+);
+if (subject === undefined || servers.length === 1 || !(rounds > 0)) {
+  const options = '[--case call-small] [--rounds 60] [--node <binary>]... [--transport auto|uws|node]...';
+  console.error(`in-turn.js ${options} [folder with another build of svc]...`);
   process.exit(2);
 }
 
@@ -22,10 +33,10 @@ const TURNS_OF_WARM_UP = 25;
 /** A turn lasts 0.1 to 0.5 s. */
 const requests = Math.ceil((subject.warmUp.svc ?? 0) / TURNS_OF_WARM_UP) || 1;
 
-const roots = [ROOT, ...positionals];
 const stages = [await setStage({ sides: subject.requests.floor === undefined ? [] : ['floor'] })];
 try {
-  for (const root of roots) stages.push(await setStage({ sides: ['svc'], root }));
+  for (const { transport, ...place } of servers)
+    stages.push(await setStage({ sides: ['svc'], ...place, env: { SVC_TRANSPORT: transport } }));
   const sides = stages.flatMap((stage) => stage.sides);
   const micros = sides.map((): number[] => []);
   const run = async (side: (typeof sides)[number]): Promise<number> => {
@@ -40,13 +51,18 @@ try {
     const order = [...sides.entries()];
     for (const [index, side] of round % 2 === 0 ? order : order.toReversed()) micros[index]?.push(await run(side));
   }
-  const base = micros.at(-roots.length) ?? [];
+  const base = micros.at(-servers.length) ?? [];
   const rows = micros.map((own, index) => {
-    const name = roots[index - micros.length + roots.length] ?? 'floor';
+    const server = servers[index - micros.length + servers.length];
+    const name = server === undefined ? 'floor' : `${server.root} ${versionOf(server.node)} ${server.transport}`;
     const ratios = own.map((value, round) => value / (base[round] ?? Number.NaN));
     return [name, number(median(own)), number(median(ratios))];
   });
-  console.log(table([[`${subject.name}, ${rounds} rounds`, 'CPU µs per request', 'beside this build'], ...rows]));
+  console.log(table([[`${subject.name}, ${rounds} rounds`, 'CPU µs per request', 'beside the first'], ...rows]));
 } finally {
   for (const stage of stages) await stage.end();
+}
+
+function versionOf(node: string): string {
+  return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
 }

@@ -50,6 +50,8 @@ export interface StageOptions {
   readonly cores?: readonly number[];
   /** The package folder of svc; by default the one of this bench. */
   readonly root?: string;
+  /** The binary of Node that runs svc; by default the one that runs this bench. */
+  readonly node?: string;
   /** Variables for svc and the peer, in addition to the environment of the bench. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -95,6 +97,7 @@ export interface Place {
   readonly workers?: number;
   readonly cores?: readonly number[];
   readonly root?: string;
+  readonly node?: string;
 }
 
 async function startSide(name: SideName, place: Place): Promise<Side> {
@@ -108,20 +111,14 @@ async function startSide(name: SideName, place: Place): Promise<Side> {
 
 /** All sides log warnings only: the bench does not compare the cost of logs. */
 export function commandOf(name: SideName, port: string, place: Place): Command {
-  const { definitions, provider, env, workers = WORKERS, root = ROOT } = place;
+  const { definitions, provider, env, workers = WORKERS, root = ROOT, node } = place;
   switch (name) {
     case 'svc':
       return {
-        ...nodeCommand([
-          join(root, SERVER),
-          'serve',
-          '--from',
-          definitions,
-          '--port',
-          port,
-          '--workers',
-          String(workers),
-        ]),
+        ...nodeCommand(
+          [join(root, SERVER), 'serve', '--from', definitions, '--port', port, '--workers', String(workers)],
+          node,
+        ),
         env: { SVC_LOG_LEVEL: 'warn', ...TRUST.svc, ...env },
       };
     case 'baml':
@@ -144,6 +141,6 @@ export function peerCommand(args: readonly string[]): Command {
   return nodeCommand([PEER, ...args]);
 }
 
-export function nodeCommand(args: readonly string[]): Command {
-  return { program: process.execPath, args };
+export function nodeCommand(args: readonly string[], program: string = process.execPath): Command {
+  return { program, args };
 }

@@ -175,23 +175,3 @@ export class IdleMemory {
     this.#collect();
   }
 }
-
-/** The ABIs of Node for which svc has binaries of uWebSockets.js, all for Linux with glibc (.build/programs.mjs). */
-const ABIS_WITH_BINARY = new Set(['115', '127']);
-
-/** The warning that this process uses the slow transport because the binary of the fast one is not installed; undefined elsewhere. */
-export function missingBinaryWarning(chosen: 'auto' | 'uws' | 'node', used: 'uws' | 'node'): string | undefined {
-  if (chosen !== 'auto' || used !== 'node') return undefined;
-  const { platform, arch, versions } = process;
-  if (platform !== 'linux' || !['x64', 'arm64'].includes(arch) || !hasGlibc()) return undefined;
-  if (!ABIS_WITH_BINARY.has(versions.modules)) return undefined;
-  return (
-    `The optional package svc-functions-uws-${platform}-${arch}-${versions.modules} is not installed, so svc uses node:http, which needs more CPU time. ` +
-    `Install svc with Node ${versions.node} and without --omit=optional, or pass --transport node.`
-  );
-}
-
-function hasGlibc(): boolean {
-  const { header } = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
-  return header?.glibcVersionRuntime !== undefined;
-}

@@ -14,7 +14,7 @@ import { type Backends, memoryBackends } from './shared-state.ts';
 import { claimPorts } from './ports.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
-import { missingBinaryWarning, openFileLimit, openFilesWarning } from './node-process.ts';
+import { openFileLimit, openFilesWarning } from './node-process.ts';
 import type { ProgramPlane } from './program-answers.ts';
 import { type ServedProgram, Supervisor } from './supervisor.ts';
 import { requiresKey } from './http/auth.ts';
@@ -209,8 +209,7 @@ class Primary {
 
   #announce(program: ServableProgram, transport: 'uws' | 'node'): void {
     const tooFewFiles = openFilesWarning(this.#config, openFileLimit());
-    const others = [tooFewFiles, missingBinaryWarning(this.#config.transport, transport)];
-    const warnings = [...startWarnings(this.#config), ...others.filter((warning) => warning !== undefined)];
+    const warnings = [...startWarnings(this.#config), ...(tooFewFiles === undefined ? [] : [tooFewFiles])];
     const onLoopback = listensOnLoopback(this.#config.host);
     this.#options.reporter.started({ port: this.#holdings.port, transport, program, onLoopback, warnings });
     if (migrateRequests() === '0') this.#options.logger.debug({}, RESETS_CONNECTIONS);

@@ -31,8 +31,8 @@ export type PrimaryMessage =
   | { readonly type: 'news'; readonly news: Partial<ServerNews> }
   /** Answers `ready`, or comes later, to the spare worker: accept connections. It answers `listening` or `failed`. */
   | { readonly type: 'listen' }
-  /** To the first worker that listens with a program: log which clients of functions have no credential. */
-  | { readonly type: 'report-credentials' }
+  /** To the first worker that listens with a program: log which clients have no credential, and why the transport is node:http. */
+  | { readonly type: 'report-start' }
   /** Stop accepting, finish the requests in flight within `timeoutMs`, then send `drained` and exit. */
   | { readonly type: 'drain'; readonly timeoutMs: number }
   /** Another worker decided about the cool-down of a client, or it ended because nothing decided. */

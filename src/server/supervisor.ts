@@ -370,7 +370,7 @@ export class Supervisor implements HandleOwner {
     this.transport = transport;
     if (handle.generation > this.#reported) {
       this.#reported = handle.generation;
-      handle.send({ type: 'report-credentials' });
+      handle.send({ type: 'report-start' });
     }
     this.#report({ type: 'listening', worker: handle.id });
   }

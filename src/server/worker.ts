@@ -69,6 +69,8 @@ class Worker {
   #pool: ParsePool | undefined;
   #bodyBudget: BodyBudget | undefined;
   #listeners: readonly Listener[] = [];
+  /** Why `--transport auto` uses node:http. */
+  #fallback: string | undefined;
   #logger: ServiceLogger | undefined;
   /** Knows no secret before the start. */
   #redactor = new Redactor([]);
@@ -112,8 +114,8 @@ class Worker {
       case 'listen':
         this.#listen().catch((error: unknown) => this.#fail(messageOf(error)));
         return;
-      case 'report-credentials':
-        this.#reportCredentials();
+      case 'report-start':
+        this.#reportStart();
         return;
       case 'news':
         this.#hear(message.news);
@@ -240,7 +242,8 @@ class Worker {
   }
 
   /** Logs at the start what would otherwise show with the first call. */
-  #reportCredentials(): void {
+  #reportStart(): void {
+    if (this.#fallback !== undefined) this.#logger?.info({ reason: this.#fallback }, 'the transport is node:http');
     for (const { client, variable, message } of this.#missingCredentials()) {
       this.#logger?.warn({ client, variable }, `calls of this client will fail: ${message}`);
     }
@@ -258,7 +261,9 @@ class Worker {
 
   #transport(services: HttpServices, handler: RequestHandler, config: Config): Promise<Transport> {
     const reject = createReject(services.logger, services.redactor);
-    return createTransport(config.transport, this.#transportOptions(config, { handler, reject }));
+    return createTransport(config.transport, this.#transportOptions(config, { handler, reject }), (reason) => {
+      this.#fallback = reason;
+    });
   }
 
   #transportOptions(config: Config, parts: Pick<TransportOptions, 'handler' | 'reject'>): TransportOptions {

@@ -93,11 +93,12 @@ async function startRegistry(files: readonly string[]): Promise<Server> {
   return server;
 }
 
-test('the page names the transport of three versions of Node', () => {
+test('the page names the transport of four versions of Node', () => {
   expect([...TRANSPORTS]).toEqual([
     ['20', 'uws'],
     ['22', 'uws'],
     ['24', 'node'],
+    ['26', 'node'],
   ]);
 });
 
@@ -175,7 +176,9 @@ describe.each(nodes)('on Node %s', (major = '', node = '') => {
       main: join(small, 'node_modules/svc-functions/dist/bin/svc.js'),
     });
     await expect.poll(() => /"transport":"(\w+)"/u.exec(started.output())?.[1]).toBe('node');
-    expect(started.output().includes('is not installed, so svc uses node:http')).toBe(TRANSPORTS.get(major) === 'uws');
+    expect(started.output().includes('is not installed; install svc with this version of Node')).toBe(
+      TRANSPORTS.get(major) === 'uws',
+    );
     expect(await started.stop()).toBe(0);
     rmSync(small, { recursive: true });
   });

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
@@ -12,7 +11,6 @@ import {
   nodeFlags,
   openFileLimit,
   openFilesNeeded,
-  missingBinaryWarning,
   openFilesWarning,
   usePlainBind,
   workerVariables,
@@ -192,15 +190,4 @@ test('a bound function throws the error of the original, and bind throws a TypeE
 
 test('a bound function has no property `asyncResource`', () => {
   expect(new AsyncResource('test').bind(receiverAndArguments)).not.toHaveProperty('asyncResource');
-});
-
-test('a warning names the binary that is missing, unless someone chose the transport', () => {
-  for (const chosen of ['auto', 'uws', 'node'] as const) expect(missingBinaryWarning(chosen, 'uws')).toBeUndefined();
-  expect(missingBinaryWarning('node', 'node')).toBeUndefined();
-  const { arch, platform, versions } = process;
-  const name = `svc-functions-uws-${platform}-${arch}-${versions.modules}`;
-  const binaries = readdirSync(new URL('../../dist/node_modules', import.meta.url));
-  const warning = missingBinaryWarning('auto', 'node');
-  if (binaries.includes(name)) expect(warning).toContain(`The optional package ${name} is not installed`);
-  else expect(warning).toBeUndefined();
 });

@@ -115,7 +115,7 @@ test('a start ends when all workers listen; only the first logs missing credenti
   const { supervisor } = await started();
   expect(processes().map((process) => process.got('start'))).toEqual([1, 1, 1]);
   expect(processes().map((process) => process.got('listen'))).toEqual([1, 1, 0]);
-  expect(processes().map((process) => process.got('report-credentials'))).toEqual([1, 0, 0]);
+  expect(processes().map((process) => process.got('report-start'))).toEqual([1, 0, 0]);
   expect(supervisor.transport).toBe('uws');
 });
 
@@ -185,7 +185,7 @@ test('a reload moves all workers to the new program, and resolves when they serv
   const [first, second, , third] = processes();
   expect([first?.got('drain'), second?.got('drain')]).toEqual([1, 1]);
   expect(third?.received.find((message) => message.type === 'start')).toMatchObject({ programPath: '/elsewhere' });
-  expect(third?.got('report-credentials')).toBe(1);
+  expect(third?.got('report-start')).toBe(1);
 });
 
 test('a reload whose first worker fails resolves with false, and a new spare worker loads the old program', async () => {

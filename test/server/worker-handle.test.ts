@@ -44,12 +44,12 @@ test('the reason of an exit is the failure that the worker reported before it', 
 test('the messages of one turn of the event loop leave together, in order', () => {
   vi.useFakeTimers();
   const { handle, send } = handleOf(42);
-  handle.send({ type: 'report-credentials' });
+  handle.send({ type: 'report-start' });
   handle.send({ type: 'listen' });
   expect(send).not.toHaveBeenCalled();
   vi.advanceTimersByTime(0);
   expect(send.mock.calls.map(([message]) => message as unknown)).toEqual([
-    { svc: [{ type: 'report-credentials' }, { type: 'listen' }] },
+    { svc: [{ type: 'report-start' }, { type: 'listen' }] },
   ]);
   handle.send({ type: 'listen' });
   handle.sendPort({ type: 'answer', id: 1 }, createServer());

@@ -5,9 +5,9 @@ import { createTransport } from '../../../src/server/http/transports/create-tran
 export type TransportName = 'uws' | 'node';
 
 /** There is a binary of uWebSockets.js for Node 20 and 22. */
-const HAS_UWS = Number.parseInt(process.versions.node, 10) <= 22;
+export const HAS_UWS = Number.parseInt(process.versions.node, 10) <= 22;
 
-/** Both implementations: each suite for transports runs over both, and on Node 24 over node:http. */
+/** Both implementations: each suite for transports runs over both, and from Node 24 on over node:http. */
 export const TRANSPORTS: readonly TransportName[] = HAS_UWS ? ['uws', 'node'] : ['node'];
 
 export interface Listening {

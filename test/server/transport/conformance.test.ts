@@ -453,6 +453,16 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     expect([begun, left]).toEqual([['/a', '/b', '/c'], 1]);
   });
 
+  it.each(['', 'x', 'xy'])('sends the whole last answer of a connection: "%s"', async (body) => {
+    const listening = await listen((_, response) => response.send(200, [], body));
+    listening.transport.finishConnections();
+    const connection = connectTo(listening);
+    connection.write(GET);
+    await connection.until(() => connection.closed);
+    const answer = await connection.answer(0);
+    expect([answer.headers.get('content-length'), answer.body]).toEqual([String(body.length), body]);
+  });
+
   it('notices the end of a connection with any number of waiting requests and bodies', async () => {
     let left = 0;
     let begun = 0;

@@ -4,15 +4,21 @@ import { NodeTransport } from './node-transport.ts';
 import { UwsTransport } from './uws-transport.ts';
 
 /**
- * `auto` selects uWebSockets.js where its binary loads, and node:http elsewhere. Rejects when `uws` is requested and its binary
- * does not load.
+ * `auto` selects uWebSockets.js where its binary loads and works, and node:http elsewhere; `onFallback` then gets the reason, a sentence.
+ * Rejects when `uws` is requested and its binary does not load or work.
  */
-export async function createTransport(choice: 'auto' | 'uws' | 'node', options: TransportOptions): Promise<Transport> {
+export async function createTransport(
+  choice: 'auto' | 'uws' | 'node',
+  options: TransportOptions,
+  onFallback: (reason: string) => void = () => {},
+): Promise<Transport> {
   if (choice === 'node') return new NodeTransport(options);
   try {
     return await UwsTransport.load(options);
   } catch (error) {
-    if (choice === 'uws') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (choice === 'uws') throw new Error(`${reason} Use --transport auto or --transport node.`, { cause: error });
+    onFallback(reason);
     return new NodeTransport(options);
   }
 }

@@ -18,27 +18,14 @@ import { addressOf, isLoopbackAddress } from '../local-caller.ts';
 import { hasNoContent, type HeaderList, headerValue, statusLine } from '../response-head.ts';
 import type { Swept } from '../sweep.ts';
 import { BodyReader } from './body-reader.ts';
+import { failedExchange, IS_TESTED, HERE, loadUws, type Uws } from './uws-binary.ts';
 import { isLarge, TransportState, type UnreadAnswer } from './transport-state.ts';
-
-type Uws = typeof UwsModule;
 
 /** At 1,000 connections per second, one arrives in this time. */
 const SHORT_TURN_MS = 1;
 
 /** Less than the time of a drain between the end of accepting and the first connection that it closes. */
 const SHORT_TURN_WITHIN_MS = 200;
-
-async function loadUws(): Promise<Uws> {
-  try {
-    return await import('uWebSockets.js');
-  } catch (error) {
-    const here = `Node ${process.versions.node} on ${process.platform} ${process.arch}`;
-    const advice =
-      'svc has it for Node 20 and 22 on Linux with glibc, as an optional package, which npm installs with the version of Node that runs npm. ' +
-      'Use --transport auto or --transport node.';
-    throw new Error(`The binary of uWebSockets.js does not load in ${here}: ${advice}`, { cause: error });
-  }
-}
 
 /** uWebSockets.js behind the guards that it needs: `UwsExchange`, `Framing` and the turn clock describe them. */
 export class UwsTransport implements Transport {
@@ -50,9 +37,19 @@ export class UwsTransport implements Transport {
   #listenSocket: UwsModule.us_listen_socket | undefined;
   #connections = 0;
 
-  /** Throws where the library has no binary for this platform and version of Node. */
+  /** The result of the self-test of this process. */
+  static #failed: Promise<string | undefined> | undefined;
+
+  /** Throws where the library has no binary for this platform and version of Node, or one that does not work as svc needs it. */
   static async load(options: TransportOptions): Promise<UwsTransport> {
-    return new UwsTransport(await loadUws(), options);
+    const uws = await loadUws();
+    if (!IS_TESTED) {
+      this.#failed ??= failedExchange((parts) => new UwsTransport(uws, { ...options, ...parts }));
+      const failed = await this.#failed;
+      if (failed !== undefined)
+        throw new Error(`The binary of uWebSockets.js for ${HERE} failed its self-test: ${failed}.`);
+    }
+    return new UwsTransport(uws, options);
   }
 
   constructor(uws: Uws, options: TransportOptions) {
@@ -163,6 +160,8 @@ const CLOSE = ['Connection', 'close'] as const;
 
 /** The byte after the last answer of a connection: svc closes the connection instead of sending it. */
 const UNSENT = ' ';
+
+const NOTHING = new Uint8Array(0);
 
 /** More than svc ever writes of the last answer: the library never completes it. */
 function totalOf({ length }: Uint8Array): number {
@@ -434,15 +433,17 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     native.cork(() => {
       this.#writeHead(status, headers, CLOSE);
-      if (bytes.length === 0) endHead(native, 'Content-Length', '0');
+      // Newer versions of the library complete an answer whose first piece is empty or whole.
+      if (bytes.length <= 1) endHead(native, 'Content-Length', String(bytes.length), bytes);
       else {
-        native.tryEnd('', bytes.length);
-        native.tryEnd(bytes.subarray(0, -1), totalOf(bytes));
+        native.tryEnd(bytes.subarray(0, 1), bytes.length);
+        native.tryEnd(bytes.subarray(1, -1), totalOf(bytes));
       }
     });
-    if (this.#endsConnection(bytes)) return;
-    this.#hold(body, bytes);
-    this.#endWhenAccepted(bytes);
+    const rest = bytes.length <= 1 ? NOTHING : bytes;
+    if (this.#endsConnection(rest)) return;
+    this.#hold(body, rest);
+    this.#endWhenAccepted(rest);
   }
 
   #endWhenAccepted(bytes: Uint8Array): void {
@@ -542,11 +543,12 @@ class UwsExchange implements HttpRequest, HttpResponse, Swept, UnreadAnswer {
 
 /**
  * Ends the headers but not the answer: the library writes values unmodified, so the line break in this value becomes the empty
- * line after the headers. The caller closes the connection.
+ * line after the headers, and a body of one byte can follow it. The caller closes the connection.
  */
-function endHead(native: NativeResponse, name: string, value: string): void {
+function endHead(native: NativeResponse, name: string, value: string, body: Uint8Array = NOTHING): void {
   native.writeHeader('Date', new Date().toUTCString());
-  native.writeHeader(name, `${value}\r\n`);
+  const after = body.length === 0 ? '' : `\r\n${String.fromCharCode(...body)}`;
+  native.writeHeader(name, `${value}\r\n${after}`);
 }
 
 /** The library calls back synchronously for each header, so that one function serves all requests. */

@@ -8,9 +8,11 @@ const ahead: ProcessAhead[] = [];
 
 /**
  * Starts processes of workers that load their code while the definitions compile, and wait for the server. They leave a core to the compiler, so
- * that the first worker answers as early as possible. Never throws: the server starts what is missing, and reports why it cannot.
+ * that the first worker answers as early as possible. Never throws: the server starts what is missing, and reports why it cannot. Does nothing
+ * in a run from sources, which has no program of workers.
  */
 export function forkAhead(config: Config): void {
+  if (import.meta.url.endsWith('.ts')) return;
   process.once('exit', endAhead);
   const count = Math.max(1, Math.min(config.workers, config.cores - 1));
   try {
@@ -22,6 +24,7 @@ export function forkAhead(config: Config): void {
 
 /** Ends the processes that no server has taken over. */
 export function endAhead(): void {
+  process.off('exit', endAhead);
   for (const each of ahead.splice(0)) each.kill();
 }
 

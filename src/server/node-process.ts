@@ -33,6 +33,12 @@ const MAX_V8_THREADS = 4;
 const WASM_TIERING_BUDGET = 1e9;
 
 /**
+ * V8 of Node 20 optimizes a function after it has executed a few times this many bytes of its code; its default is 67,584. With less than half of
+ * that, the first 3,000 calls of a warm worker cost about a fifth less, and later ones the same. Later versions of Node have no such flag.
+ */
+const INTERRUPT_BUDGET = 30_000;
+
+/**
  * The flags of Node for workers. The heap limit equals the memory at which a worker is replaced. Resident memory contains much
  * besides the heap, so replacement comes first; V8 ends only a worker that grows faster than it can be replaced.
  */
@@ -48,6 +54,7 @@ export function nodeFlags({ cores, workers, maxWorkerMemoryBytes }: Config): rea
     '--no-memory-reducer',
     '--disable-warning=ExperimentalWarning',
   ];
+  if (process.versions.modules === '115') flags.push(`--interrupt-budget=${INTERRUPT_BUDGET}`);
   if (maxWorkerMemoryBytes > 0) flags.push(`--max-old-space-size=${Math.ceil(maxWorkerMemoryBytes / MIB)}`);
   return flags;
 }

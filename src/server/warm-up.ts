@@ -51,15 +51,14 @@ interface WarmUpCall {
   readonly body: string;
 }
 
+/** The CPU time that one worker spends, in microseconds. */
+const MAX_CPU_MICROS = 2_000_000;
 /**
- * The CPU time that one worker has spent at the end of each set of services, in microseconds. V8 compiles code for the very objects that it
- * has seen as long as there is only one of a kind, and would throw it away with the first call of a client. So it first sees several sets,
- * for a moment each.
+ * Services are created so often. V8 compiles code for the very objects that it has seen as long as there is only one of a kind, and would throw it
+ * away with the first call of a client. So all but the last ones serve each request once, which is too little to be compiled.
  */
-const SETS_END_AT_MICROS = [150_000, 300_000, 2_000_000];
+const SETS = 3;
 const CONNECTIONS = 8;
-/** The calls between two looks at the requests of others. */
-const BURST = 64;
 /** The compiler is done if it uses less than a quarter of this time. */
 const REST_MS = 4;
 /** A worker that serves goes on after this long without a request. */
@@ -85,11 +84,10 @@ export async function warmUp(options: WarmUpOptions): Promise<number | undefined
   const before = process.cpuUsage();
   let made = 0;
   try {
-    for (const [set, until] of SETS_END_AT_MICROS.entries()) {
-      if (options.isOver()) break;
+    for (let set = 1; set <= SETS && !options.isOver(); set += 1) {
       const isSpent = (): boolean => {
         const { user, system } = process.cpuUsage(before);
-        return user + system > until;
+        return set < SETS || user + system > MAX_CPU_MICROS;
       };
       const counts = await Promise.all(stages.map((stage) => useServices(options, stage, set, isSpent)));
       made += counts.reduce((sum, count) => sum + count, 0);
@@ -302,7 +300,7 @@ const HEADERS: readonly string[] = [
   'Host: svc\r\nX-Request-Id: warm-up\r\nX-Forwarded-For: 10.0.0.2\r\nTraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\r\nUser-Agent: python-httpx\r\nContent-Type: application/json\r\n',
 ];
 
-/** Returns the number of calls that were answered with 200. */
+/** Makes each call at least once, until the time is spent. Returns the number of calls that were answered with 200. */
 async function makeCalls(
   { isQuiet, isOver }: WarmUpOptions,
   calls: readonly WarmUpCall[],
@@ -315,23 +313,18 @@ async function makeCalls(
     ),
   );
   const callers = Array.from({ length: CONNECTIONS }, () => new WarmUpCaller(port));
-  let made = 0;
   let answered = 0;
-  while (!isOver() && !isSpent()) {
-    if (!isQuiet(QUIET_MS)) {
-      await sleep(QUIET_MS);
-      continue;
-    }
+  do {
+    while (!isQuiet(QUIET_MS) && !isOver()) await sleep(QUIET_MS);
     await Promise.all(
       callers.map(async (caller, index) => {
-        for (let at = index; at < BURST; at += CONNECTIONS) {
-          if (await caller.call(requests[(made + at) % requests.length])) answered += 1;
+        for (let at = index; at < requests.length && !isOver(); at += CONNECTIONS) {
+          if (await caller.call(requests[at])) answered += 1;
         }
       }),
     );
-    made += BURST;
     await compiled();
-  }
+  } while (!isOver() && !isSpent());
   for (const caller of callers) caller.close();
   return answered;
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -162,9 +162,23 @@ function accountWith(privateKey: string): Made {
 /** A key of 2,048 bits with inner numbers that take as long as those of a key of this many bytes. */
 function heavyKey(bytes: number): string {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { n = '', e = '', d = '', q = '', dq = '', qi = '' } = privateKey.export({ format: 'jwk' });
   const heavy = Buffer.alloc(bytes, 0xff).toString('base64url');
-  const key = { ...privateKey.export({ format: 'jwk' }), p: heavy, dp: heavy };
-  return createPrivateKey({ key, format: 'jwk' }).export({ type: 'pkcs8', format: 'pem' }).toString();
+  // OpenSSL of Node 24 and later makes no such key.
+  const members = ['AA', n, e, d, heavy, q, heavy, dq, qi].map((each) => derInteger(Buffer.from(each, 'base64url')));
+  const key = derValue(0x30, Buffer.concat(members)).toString('base64');
+  return `-----BEGIN RSA PRIVATE KEY-----\n${key.replaceAll(/.{64}/gu, '$&\n')}\n-----END RSA PRIVATE KEY-----\n`;
+}
+
+/** A positive number (X.690, 8.3). */
+function derInteger(bytes: Buffer): Buffer {
+  return derValue(0x02, (bytes[0] ?? 0) > 127 ? Buffer.concat([Buffer.alloc(1), bytes]) : bytes);
+}
+
+function derValue(tag: number, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(content.length);
+  return Buffer.concat([Buffer.from([tag, 0x84]), length, content]);
 }
 
 const EC_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;

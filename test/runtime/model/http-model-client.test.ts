@@ -108,13 +108,13 @@ function fed(format: ReplyFormat, streamed: boolean, body: string): Promise<Ende
   return ended;
 }
 
-/** JSON that JSON.parse reads, but that has too many levels for JSON.stringify. */
+/** JSON that JSON.parse reads, but that has too many levels for JSON.stringify before Node 26. */
 const DEEP_ERROR = `{"error":${'{"a":'.repeat(6000)}1${'}'.repeat(6000)}}`;
 
 test('an error too deeply nested to quote ends a call and a stream', async () => {
-  const message = 'The client "Tested" reported an error: no message';
-  expect(described(await fed(openAiChatFormat, false, DEEP_ERROR))).toBe(message);
-  expect(described(await fed(openAiChatFormat, true, `data: ${DEEP_ERROR}\n\n`))).toBe(message);
+  const message = /^The client "Tested" reported an error: (?:no message$|\{"a":)/u;
+  expect(described(await fed(openAiChatFormat, false, DEEP_ERROR))).toMatch(message);
+  expect(described(await fed(openAiChatFormat, true, `data: ${DEEP_ERROR}\n\n`))).toMatch(message);
 });
 
 function failing(): never {

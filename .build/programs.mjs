@@ -1,5 +1,5 @@
 // Bundles svc with the packages that it uses, so that an installation is one package
-// (docs/adr/0009-programs-are-bundled.md and docs/adr/0020-an-installation-is-one-package.md):
+// (docs/adr/0009-programs-are-bundled.md and docs/adr/0022-an-installation-is-one-package.md):
 //   dist/bin       the command, the worker process and the threads; their common code is in files that they share. The first file of each
 //                  loads the others through the cache of compiled code (docs/adr/0034-code-is-compiled-once.md)
 //   dist/lib       the library
@@ -23,7 +23,7 @@ const { name: packageName, version } = JSON.parse(readFileSync(join(root, 'packa
  */
 const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice', 'supports-color'];
 
-/** The binaries of uWebSockets.js that svc uses (docs/adr/0001-uwebsockets-is-a-regular-dependency.md), with the version of Node of their ABI. */
+/** The binaries of uWebSockets.js that svc uses (docs/adr/0036-binaries-of-uwebsockets.md), with the version of Node of their ABI. */
 const BINARIES = ['x64', 'arm64'].flatMap((arch) => [
   { arch, abi: 115, major: 20 },
   { arch, abi: 127, major: 22 },

@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { createLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
+import { loadHttp2 } from '../runtime/model/http/http2-session.ts';
 import { HTTP_PROVIDERS } from '../runtime/model/providers/providers.ts';
 import { resolveOptions } from '../runtime/model/client-options.ts';
 import { clientsOfFiles } from '../runtime/model/strategies/client-plan.ts';
@@ -85,10 +86,7 @@ export async function warmUp(options: WarmUpOptions): Promise<number | undefined
   let made = 0;
   try {
     for (let set = 1; set <= SETS && !options.isOver(); set += 1) {
-      const isSpent = (): boolean => {
-        const { user, system } = process.cpuUsage(before);
-        return set < SETS || user + system > MAX_CPU_MICROS;
-      };
+      const isSpent = (): boolean => set < SETS || microsSince(before) > MAX_CPU_MICROS;
       const counts = await Promise.all(stages.map((stage) => useServices(options, stage, set, isSpent)));
       made += counts.reduce((sum, count) => sum + count, 0);
     }
@@ -96,6 +94,12 @@ export async function warmUp(options: WarmUpOptions): Promise<number | undefined
     for (const { model } of stages) model.close();
   }
   return made;
+}
+
+/** The CPU time of this process since then. */
+function microsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return user + system;
 }
 
 /** A program, and the model that it calls. */
@@ -108,7 +112,7 @@ interface Stage {
 async function stageOf({ format, version }: WarmUpWire): Promise<Stage> {
   const text = readFileSync(fileURLToPath(new URL(`../assets/warm-up/${format}.json`, import.meta.url)), 'utf8');
   const loaded = deepFreeze(JSON.parse(text) as WarmUpProgram);
-  const model = version === '2' ? await http2Model(loaded.replies) : http1Model(loaded.replies);
+  const model = version === '2' ? http2Model(loaded.replies) : http1Model(loaded.replies);
   return { loaded, version, model: await listen(model) };
 }
 
@@ -157,7 +161,7 @@ async function useServices(
       loaded.replies.map((_, index) => [`WARM_UP_MODEL_${index}`, `http://127.0.0.1:${portOf(model)}/${index}/v1`]),
     ),
   };
-  const services = createWarmUpServices(options, loaded, env, LISTENERS[set % LISTENERS.length]);
+  const services = createWarmUpServices(options, loaded, env, set % 2 === 0 ? QUIET : ALSO_QUIET);
   const { logger, redactor, runtime } = services;
   const handler = createHandler(services);
   const transport = await options.createTransport({
@@ -175,17 +179,15 @@ async function useServices(
 type Listeners = Pick<WorkerParts, 'onBody' | 'onParse'>;
 
 /** Two of each kind: V8 would build the only one into the code of its caller. */
-const LISTENERS: readonly Listeners[] = [
-  { onBody: () => undefined, onParse: () => undefined },
-  { onBody: () => undefined, onParse: () => undefined },
-];
+const QUIET: Listeners = { onBody: () => undefined, onParse: () => undefined };
+const ALSO_QUIET: Listeners = { onBody: () => undefined, onParse: () => undefined };
 
 /** Services like those of the worker, of another program. */
 function createWarmUpServices(
   { config, version, pool }: WarmUpOptions,
   { program, validators }: WarmUpProgram,
   env: Config['env'],
-  listeners: Listeners | undefined,
+  listeners: Listeners,
 ): HttpServices {
   const redactor = new Redactor([]);
   const services = createWorkerServices({
@@ -201,8 +203,8 @@ function createWarmUpServices(
     limiter: undefined,
     telemetry: undefined,
     connections: () => 0,
-    onBody: listeners?.onBody ?? (() => undefined),
-    onParse: listeners?.onParse ?? (() => undefined),
+    onBody: listeners.onBody,
+    onParse: listeners.onParse,
   });
   Object.assign(services.health, { ready: true, degraded: null, store: undefined });
   return services;
@@ -245,7 +247,7 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** The client's number stands in the path of a request. */
+/** The path of a request contains the number of its client. */
 const CLIENT_IN_PATH = /\/(\d+)\//u;
 
 /** Answers each request whose body has arrived. */
@@ -273,9 +275,8 @@ function http1Model(replies: readonly WarmUpReply[]): Server {
 }
 
 /** Speaks HTTP/2 from the first byte, without TLS. */
-async function http2Model(replies: readonly WarmUpReply[]): Promise<Server> {
-  const { createServer: createHttp2Server } = await import('node:http2');
-  const server = createHttp2Server();
+function http2Model(replies: readonly WarmUpReply[]): Server {
+  const server = loadHttp2().createServer();
   server.on('sessionError', () => undefined);
   server.on('stream', (stream, { ':path': path = '' }) => {
     stream.on('error', () => stream.destroy());
@@ -334,8 +335,7 @@ async function compiled(): Promise<void> {
   for (let used = REST_MS; used > REST_MS / 4;) {
     const before = process.cpuUsage();
     await sleep(REST_MS);
-    const { user, system } = process.cpuUsage(before);
-    used = (user + system) / 1_000;
+    used = microsSince(before) / 1_000;
   }
 }
 

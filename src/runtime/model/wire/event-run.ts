@@ -68,7 +68,7 @@ export class EventRun {
     this.#tail = Buffer.from(after.replaceAll(' ', ''));
   }
 
-  /** Reads from `from`, at most to `to`. The part of each event has to be `part`. Undefined if there is no such event. */
+  /** Reads the events of `part` that follow each other from `from`, and end before `to`. Undefined if there are none. */
   read(bytes: Buffer, from: number, to: number, part: number | undefined): TextRun | undefined {
     const source = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), to, part };
     this.#isAscii = true;

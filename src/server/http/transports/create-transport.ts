@@ -1,5 +1,6 @@
 import { openFileLimit } from '../../node-process.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
+import { messageOf } from '../../../base/invariant.ts';
 import { NodeTransport } from './node-transport.ts';
 import { UwsTransport } from './uws-transport.ts';
 
@@ -16,7 +17,7 @@ export async function createTransport(
   try {
     return await UwsTransport.load(options);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     if (choice === 'uws') throw new Error(`${reason} Use --transport auto or --transport node.`, { cause: error });
     onFallback(reason);
     return new NodeTransport(options);

@@ -1,6 +1,7 @@
 import type * as UwsModule from 'uWebSockets.js';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { messageOf } from '../../../base/invariant.ts';
 import type { Transport, TransportOptions } from '../transport.ts';
 
 export type Uws = typeof UwsModule;
@@ -23,7 +24,7 @@ export const HERE = `Node ${process.versions.node} on ${process.platform} ${proc
 
 /** The library states the error of the operating system in the last line of its own. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const line = text.split('\n').find((each) => each.startsWith('Error: ')) ?? text;
   if (!line.includes('Cannot find module')) return line.replace(/^Error: /u, '');
   const { platform, arch, versions } = process;

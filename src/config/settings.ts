@@ -324,7 +324,7 @@ export const SETTINGS = {
     }),
     warmUp: setting({
       flag: '--warm-up <policy>',
-      help: 'Whether each worker compiles its code by calls to itself, in up to 2 s of CPU time after its start: on or off',
+      help: 'Whether each worker compiles its code by calls to itself, in up to 4 s of CPU time after its start: on or off',
       parse: keyword('on', 'off'),
       default: 'on',
     }),

@@ -15,8 +15,8 @@ export interface OptimizedCode {
   readonly after: boolean;
 }
 
-/** Bit of %GetOptimizationStatus(): the function has optimized code. */
-const OPTIMIZED = 16;
+/** Bit of %GetOptimizationStatus(): the function has optimized code. V8 of Node 26 has one bit less below it. */
+const OPTIMIZED = Number(process.versions.modules) < 147 ? 16 : 8;
 
 const gc = runInNewContext('gc') as () => void;
 const isOptimized = optimizedFunction();

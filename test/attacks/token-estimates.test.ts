@@ -49,6 +49,7 @@ onBothTransports(
   { files: FILES, flags },
   async (server) => {
     server.model.answer(reply('seen', { usage: { prompt_tokens: 790, completion_tokens: 10 } }));
+    const beganAt = performance.now();
     // As text, 1.3 MB are 325,000 tokens, more than the limit: each call would need all of it.
     for (let call = 0; call < 3; call += 1) {
       const { status } = await server.call(
@@ -64,7 +65,9 @@ onBothTransports(
     const refused = () => calls.filter(({ received }) => received.length > 0).length;
     await calls[0]?.until(() => refused() + server.model.unanswered === calls.length);
     const left = LIMIT - 3 * 800;
-    expect(server.model.unanswered).toBeLessThanOrEqual(left / 1_000);
+    // The limit fills up again while the calls run, which takes seconds on a busy machine.
+    const refilled = (LIMIT * (performance.now() - beganAt)) / 60_000;
+    expect(server.model.unanswered).toBeLessThanOrEqual((left + refilled) / 1_000);
     expect(server.model.unanswered).toBeGreaterThanOrEqual(left / 1_300);
     for (const connection of calls) connection.end();
     await calls[0]?.until(() => server.model.openSockets === 0);

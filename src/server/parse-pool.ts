@@ -28,6 +28,12 @@ const MAX_QUEUE = 64;
  */
 const MAX_HEAP_MB = 512;
 
+/**
+ * Node gives a thread 16 MB beyond its limit in which to end. A young generation that is larger may have to move as a whole, and Node 24 then
+ * ends the process. Workers have this size by a flag.
+ */
+const MAX_YOUNG_MB = 12;
+
 /** A thread ends after this idle time and returns its memory. */
 const IDLE_MS = 30_000;
 
@@ -132,7 +138,10 @@ export class ParsePool {
         minThreads: 0,
         maxThreads: MAX_THREADS,
         idleTimeout: IDLE_MS,
-        resourceLimits: { maxOldGenerationSizeMb: this.#options.maxHeapMb ?? MAX_HEAP_MB },
+        resourceLimits: {
+          maxOldGenerationSizeMb: this.#options.maxHeapMb ?? MAX_HEAP_MB,
+          maxYoungGenerationSizeMb: MAX_YOUNG_MB,
+        },
       });
       // A thread can run out of memory while it is being ended; without a listener, that error would end the process.
       pool.on('error', this.#options.onThreadError);

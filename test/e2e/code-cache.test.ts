@@ -125,12 +125,12 @@ test('each version of Node and each set of flags has a file, and V8 rejects that
   const root = wordProgram('hello');
   run(root);
   const [own = ''] = caches(root);
-  run(root, ['--max-semi-space-size=4']);
+  run(root, ['--stack-size=900']);
   const foreign = caches(root).find((path) => path !== own) ?? '';
   change(foreign, (content) => replace(content, 'hello', 'jello'), true);
   copyFileSync(foreign, own);
   expect(run(root)).toBe('hello');
-  for (let size = 5; size < 10; size += 1) run(root, [`--max-semi-space-size=${size}`]);
+  for (let size = 901; size < 906; size += 1) run(root, [`--stack-size=${size}`]);
   expect(caches(root)).toHaveLength(4);
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chatEvent, reply, sse, status } from '../support/fake-provider.ts';
 import type { Answer } from '../support/fake-wire.ts';
+import { TRANSPORTS } from '../server/support/transports.ts';
 import { serveModel } from '../support/served-model.ts';
 import { readStream } from '../support/sse.ts';
 
@@ -193,7 +194,7 @@ const CUT: readonly (readonly [string, string, unknown, boolean])[] = [
   ['Count', '42. Because', 42, false],
 ];
 
-describe.each(['uws', 'node'])('on the transport %s', async (transport) => {
+describe.each(TRANSPORTS)('on the transport %s', async (transport) => {
   const { fake, server, post, metric, logLine } = await serveModel({
     files: FILES,
     flags: ['--workers', '1', '--transport', transport],

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import type { CompileOptions } from '../compiler/compile-options.ts';
 import { compile, type CompileResult } from '../compiler/compile.ts';
 import { isDefinitionFile, readSources, type Sources } from '../compiler/read-sources.ts';
-import type { Config } from '../config/config.ts';
+import { doorLinks, type Config } from '../config/config.ts';
 import { DEFAULT_DIRECTORIES } from '../config/settings.ts';
 import type { Program } from '../schema/program.ts';
 import type { Invocation } from './invocation.ts';
@@ -48,6 +48,7 @@ export function compileOptions(config: Config): CompileOptions {
     limits: config.keys !== undefined,
     basePath: config.basePath,
     title: config.title,
+    doors: doorLinks(config),
     examples: config.playground,
     ...(config.apiVersion !== undefined && { apiVersion: config.apiVersion }),
     variables: config.env,

@@ -40,6 +40,8 @@ const DEV_SETTINGS = [
   'onLoss',
   'prices',
   'drainTimeoutMs',
+  'mcp',
+  'mcpFunctions',
   'apiKey',
   'keys',
   'clientRegistry',
@@ -133,6 +135,23 @@ export const COMMANDS: readonly CommandDescription[] = [
       const { serveCommand } = await import('./commands/serve.ts');
       return serveCommand(invocation, { signals, compileThread });
     },
+  },
+  {
+    name: 'mcp',
+    help: 'Serve the functions over stdin and stdout, as tools of the Model Context Protocol',
+    group: GROUPS.serve,
+    argument: PATH,
+    settings: [
+      ...COMPILE_SETTINGS,
+      'mcpFunctions',
+      'title',
+      'requestTimeoutMs',
+      'streamTimeoutMs',
+      'partialIntervalMs',
+      'onLoss',
+      'prices',
+    ],
+    run: async (invocation) => (await import('./commands/mcp.ts')).mcpCommand(invocation),
   },
   {
     name: 'keys',

@@ -24,6 +24,8 @@ export interface CompileOptions {
   readonly ofRequest?: boolean;
   /** The program contains the arguments of tests, for the playground. */
   readonly examples?: boolean;
+  /** The protocols beside `/call` and `/stream`, which the OpenAPI document mentions. */
+  readonly doors?: ReadonlyArray<{ readonly name: string; readonly path: string }>;
   /** Title in the OpenAPI document; `svc` by default. */
   readonly title?: string;
   /** Version in the OpenAPI document; the version of svc by default. */

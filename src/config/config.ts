@@ -1,4 +1,5 @@
 import type { KeyFile } from './key-file.ts';
+import type { DoorLink } from '../schema/playground-document.ts';
 import type { PriceList } from '../schema/price-list.ts';
 import type { Setting, SETTINGS } from './settings.ts';
 import type { TelemetrySettings } from './telemetry-settings.ts';
@@ -29,6 +30,14 @@ type OptionalKey = { [Key in SettingKey]: undefined extends ValueOf<Key> ? Key :
 export type SettingValues = { readonly [Key in Exclude<SettingKey, OptionalKey>]: ValueOf<Key> } & {
   readonly [Key in OptionalKey]?: ValueOf<Key>;
 };
+
+/** The protocols beside `/call` and `/stream` that are on. */
+export function doorLinks({ mcp, openaiApi }: Pick<Config, 'mcp' | 'openaiApi'>): readonly DoorLink[] {
+  return [
+    ...(openaiApi ? [{ name: "OpenAI's interface", path: '/v1' }] : []),
+    ...(mcp ? [{ name: 'Model Context Protocol', path: '/mcp' }] : []),
+  ];
+}
 
 /** The address of a page of a server that opens in a browser on this machine. */
 export function pageAddress({ host, basePath }: Pick<Config, 'host' | 'basePath'>, port: number, path: string): string {

@@ -35,6 +35,7 @@ export type SettingGroup =
   | 'Environment'
   | 'Listening'
   | 'Pages'
+  | 'Doors'
   | 'Limits'
   | 'Answers'
   | 'Processes'
@@ -202,6 +203,26 @@ export const SETTINGS = {
       help: 'Serve /playground, where callers with the key can see prompts and replies',
       parse: yesOrNo,
       default: 'false',
+    }),
+  }),
+  ...inGroup('Doors', {
+    openaiApi: setting({
+      flag: '--openai-api',
+      help: "Serve the functions as models of OpenAI's interface at /v1",
+      parse: yesOrNo,
+      default: 'false',
+    }),
+    mcp: setting({
+      flag: '--mcp',
+      help: 'Serve the functions as tools of the Model Context Protocol at /mcp',
+      parse: yesOrNo,
+      default: 'false',
+    }),
+    mcpFunctions: setting({
+      flag: '--mcp-functions <glob>',
+      help: 'The functions that are tools, as a pattern of names such as "Extract*,Summarize"',
+      parse: namePatterns,
+      default: '*',
     }),
   }),
   ...inGroup('Limits', {
@@ -535,6 +556,12 @@ export function yesOrNo(text: string): Result<boolean, string> {
 /** Any string except a blank one; `allowed` describes the value. */
 function nonEmptyString(allowed: string): ParseValue<string> {
   return (text) => (text.trim() === '' || text.includes('\0') ? err(allowed) : ok(text));
+}
+
+/** Patterns of names with `*` and `?`, separated by commas. */
+function namePatterns(text: string): Result<string, string> {
+  if (/^[\w*?]+(?:,[\w*?]+)*$/u.test(text)) return ok(text);
+  return err('names with * and ?, separated by commas, such as Extract*,Summarize');
 }
 
 /** A path prefix such as `/llm` or `/a/b`. Drops a slash at the end; a single slash means no prefix. */

@@ -1,6 +1,13 @@
 import type { DefinitionProblem, FunctionType } from './program.ts';
 import type { AliasType, Type } from './type.ts';
 
+/** Another protocol in which a server offers its functions. */
+export interface DoorLink {
+  readonly name: string;
+  /** Without the base path. */
+  readonly path: string;
+}
+
 /** The description of a program for the playground: everything that its forms need, and no prompts or credentials. */
 export interface PlaygroundDocument {
   /** The hash of the program. */
@@ -12,6 +19,8 @@ export interface PlaygroundDocument {
   readonly problems: readonly DefinitionProblem[];
   /** `open`: requests can bring clients of their own; `known`: they can name the clients below; `off`: neither. */
   readonly clientRegistry: 'open' | 'known' | 'off';
+  /** The protocols beside `/call` and `/stream`. */
+  readonly doors: readonly DoorLink[];
   /** In the order of the definitions. */
   readonly functions: readonly PlaygroundFunction[];
   readonly classes: readonly PlaygroundClass[];

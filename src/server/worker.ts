@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { saveCodeCache } from '../base/code-cache.ts';
 import { messageOf, unreachable } from '../base/invariant.ts';
-import type { Config } from '../config/config.ts';
+import { doorLinks, type Config } from '../config/config.ts';
 import { createLogger, type ServiceLogger } from '../logging/create-logger.ts';
 import { Redactor } from '../logging/redactor.ts';
 import { CoolDowns } from '../policy/cool-downs.ts';
@@ -14,6 +14,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type BodyBudget, createBodyBudget } from './admission.ts';
 import { connectionLimits, createTransport } from './http/transports/create-transport.ts';
 import { createHandler, createOperationsHandler, createReject } from './http/create-handler.ts';
+import type { Door } from './doors/door.ts';
 import { type HttpServices, replaceKeys } from './http/http-services.ts';
 import type { Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport, TransportOptions } from './http/transport.ts';
@@ -68,6 +69,7 @@ class Worker {
   #telemetry: Telemetry | undefined;
   #pool: ParsePool | undefined;
   #bodyBudget: BodyBudget | undefined;
+  #doors: readonly Door[] = [];
   #listeners: readonly Listener[] = [];
   /** Why `--transport auto` uses node:http. */
   #fallback: string | undefined;
@@ -171,6 +173,7 @@ class Worker {
     this.#logger = logger;
     this.#telemetry = await loadTelemetry(start, logger, redactor);
     const playground = config.playground ? await loadPlayground(start, program) : undefined;
+    this.#doors = await loadDoors(start, program, logger);
     const limiter = await loadLimiter(config, this.#link, logger, () => this.#services?.metrics.limitFailed());
     const pool = new ParsePool({
       thread: this.#parseThread,
@@ -252,7 +255,7 @@ class Worker {
   /** Creates the transports; they do not listen yet. */
   async #createListeners({ config, port }: StartMessage, services: HttpServices): Promise<void> {
     const { host, metricsPort } = config;
-    const main = await this.#transport(services, this.#counting(createHandler(services)), config);
+    const main = await this.#transport(services, this.#counting(createHandler(services, this.#doors)), config);
     this.#listeners = [{ transport: main, host, port }];
     if (metricsPort === undefined) return;
     const operations = await this.#transport(services, createOperationsHandler(services), config);
@@ -322,7 +325,11 @@ class Worker {
       return;
     }
     const transports = this.#listeners.map((listener) => listener.transport);
-    void this.#finish(new WorkerDrain(services, transports, () => this.#lastRequestAt), timeoutMs);
+    const onSettled = (): void => this.#doors.forEach((door) => door.drain?.());
+    void this.#finish(
+      new WorkerDrain(services, transports, { lastRequestAt: () => this.#lastRequestAt, onSettled }),
+      timeoutMs,
+    );
   }
 
   /** Exits whatever goes wrong. */
@@ -378,16 +385,22 @@ const SETTLE_MS = 250;
 /** Time for the last messages of a drain to leave the process. */
 const FLUSH_MS = 250;
 
+interface DrainParts {
+  readonly lastRequestAt: () => number;
+  /** Called once clients that connect again reach another worker. */
+  readonly onSettled: () => void;
+}
+
 /** The end of a worker: accepts no more connections, finishes the requests in flight, and ends the rest as `draining`. */
 class WorkerDrain {
   readonly #services: HttpServices;
   readonly #transports: readonly Transport[];
-  readonly #lastRequestAt: () => number;
+  readonly #parts: DrainParts;
 
-  constructor(services: HttpServices, transports: readonly Transport[], lastRequestAt: () => number) {
+  constructor(services: HttpServices, transports: readonly Transport[], parts: DrainParts) {
     this.#services = services;
     this.#transports = transports;
-    this.#lastRequestAt = lastRequestAt;
+    this.#parts = parts;
   }
 
   /** Resolves with the number of requests that were cut, once none is left. */
@@ -397,6 +410,7 @@ class WorkerDrain {
     for (const transport of this.#transports) transport.stopAccepting();
     await this.#settle();
     for (const transport of this.#transports) transport.finishConnections();
+    this.#parts.onSettled();
     while (!this.#isIdle(startedAt) && performance.now() - startedAt < timeoutMs) await sleep(CHECK_MS);
     const cut = await this.#cut();
     for (const transport of this.#transports) transport.close();
@@ -419,7 +433,7 @@ class WorkerDrain {
     if (this.#services.active.size > 0 || this.#transports.some((transport) => transport.unsentAnswers > 0))
       return false;
     if (this.#connections === 0) return true;
-    return performance.now() - Math.max(startedAt, this.#lastRequestAt()) >= QUIET_MS;
+    return performance.now() - Math.max(startedAt, this.#parts.lastRequestAt()) >= QUIET_MS;
   }
 
   async #cut(): Promise<number> {
@@ -500,6 +514,19 @@ async function loadTelemetry(
   return new Loaded(config.telemetry, { logger, version, worker: number, redact: (text) => redactor.redact(text) });
 }
 
+/** Loads the code of the doors that are on. */
+async function loadDoors(
+  { config, version }: StartMessage,
+  program: Program,
+  logger: Logger,
+): Promise<readonly Door[]> {
+  const doors: Door[] = [];
+  if (config.openaiApi) doors.push(new (await import('./doors/openai/openai-door.ts')).OpenAiDoor(program));
+  if (config.mcp)
+    doors.push(new (await import('./doors/mcp/mcp-door.ts')).McpDoor(program, { config, version, logger }));
+  return doors;
+}
+
 /** Loads the code and the files of the playground. */
 async function loadPlayground({ config, version }: StartMessage, program: Program): Promise<Playground> {
   const names = program.clients.map(({ name }) => name);
@@ -508,6 +535,6 @@ async function loadPlayground({ config, version }: StartMessage, program: Progra
   );
   const { describeProgram, ProgramPlayground } = await import('./http/playground/playground.ts');
   const { clientRegistry, title } = config;
-  const facts = { title, version, clientRegistry, missing: new Map(missing) };
+  const facts = { title, version, clientRegistry, doors: doorLinks(config), missing: new Map(missing) };
   return new ProgramPlayground(() => describeProgram(program, facts));
 }

@@ -69,6 +69,7 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@codemirror/state': 'src/playground',
   '@codemirror/view': 'src/playground',
   '@lezer/highlight': 'src/playground',
+  '@modelcontextprotocol/sdk': 'src/server/doors/mcp',
   '@opentelemetry/api': 'src/telemetry',
   '@opentelemetry/core': 'src/telemetry',
   '@opentelemetry/exporter-metrics-otlp-proto': 'src/telemetry',

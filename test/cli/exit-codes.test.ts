@@ -38,6 +38,7 @@ const FAILURES = [
   ['test', 'test', '@@assert does not hold'],
   ['fmt', 'fmt broken', 'broken/main.svc:1'],
   ['fmt', 'fmt --check unformatted', 'not formatted: unformatted/main.svc'],
+  ['mcp', 'mcp broken', 'broken/main.svc:1'],
   [
     'keys',
     'keys create a --keys missing/keys.yaml',

@@ -128,12 +128,13 @@ test.each(['', ...COMMANDS_WITH_PATH, 'test', 'healthcheck', 'help'])(
 test('the flags of svc serve are in groups, and those of its address are together', async () => {
   const { out } = await svc('serve', '--help');
   const groups = out.split('\n').filter((line) => /^[A-Z].*:$/u.test(line));
-  expect(groups.slice(0, 10)).toEqual([
+  expect(groups.slice(0, 11)).toEqual([
     'Arguments:',
     'Definitions:',
     'Environment:',
     'Listening:',
     'Pages:',
+    'Doors:',
     'Limits:',
     'Answers:',
     'Processes:',

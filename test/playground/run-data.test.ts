@@ -25,6 +25,7 @@ const DOCUMENT: PlaygroundDocument = {
   title: 'svc',
   version: '1',
   clientRegistry: 'open',
+  doors: [],
   functions: [FN],
   classes: [],
   enums: [],

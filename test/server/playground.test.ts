@@ -45,6 +45,7 @@ const FACTS = {
   title: 'Mine',
   version: '1.2.3',
   clientRegistry: 'known',
+  doors: [{ name: "OpenAI's interface", path: '/v1' }],
   missing: new Map([['Main', 'SOME_KEY']]),
 } as const;
 
@@ -71,6 +72,7 @@ test('the description of a program contains types, examples and clients, and no 
     program: PROGRAM.hash,
     title: 'Mine',
     clientRegistry: 'known',
+    doors: [{ name: "OpenAI's interface", path: '/v1' }],
     functions: [
       {
         name: 'Count',
@@ -127,7 +129,7 @@ function send(
 describe.each(TRANSPORTS)('over %s', (name) => {
   async function start(config: Partial<Config> = {}, playground: Playground | 'off' = PLAYGROUND): Promise<TestServer> {
     const served = playground === 'off' ? undefined : playground;
-    const server = await startServer(name, { playground: served !== undefined, ...config }, {}, served);
+    const server = await startServer(name, { playground: served !== undefined, ...config }, {}, { playground: served });
     servers.push(server);
     return server;
   }

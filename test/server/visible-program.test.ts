@@ -63,7 +63,13 @@ test('every reference in it leads somewhere', () => {
 });
 
 test('the document of the playground contains its functions and their types only', () => {
-  const facts = { title: 'svc', version: '1.0.0', clientRegistry: 'open', missing: new Map<string, string>() } as const;
+  const facts = {
+    title: 'svc',
+    version: '1.0.0',
+    clientRegistry: 'open',
+    doors: [],
+    missing: new Map<string, string>(),
+  } as const;
   const off = new Caller({ name: 'a', functions: ['Show'], clientRegistry: 'off' });
   const document = visiblePlayground({ ...describeProgram(program, facts) }, off);
   const text = JSON.stringify(document);

@@ -20,6 +20,11 @@ export function TopBar({ server, document, link }: TopBarProps): VNode {
       </span>
       <ServerStatus server={server} />
       <span class="grow" />
+      {document?.doors.map(({ name, path }) => (
+        <span key={path} class="door" title={`${name} is on: its clients use this path`}>
+          {name} <code>{path}</code>
+        </span>
+      ))}
       {link === undefined ? null : <CopyButton wide icon="link" label="Copy link" text={link} />}
       <a href="docs">Docs</a>
       <IconButton icon="theme" label="Change between dark and light" onClick={changeTheme} />

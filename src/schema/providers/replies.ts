@@ -187,3 +187,12 @@ export const GOOGLE_REPLIES: ReplyFacts = {
     'A response with status 429 states its wait in the body (`RetryInfo.retryDelay`), not in a header (2026-08)',
   ],
 };
+
+const ALL_REPLIES = [CHAT_REPLIES, RESPONSES_REPLIES, ANTHROPIC_REPLIES, BEDROCK_REPLIES, GOOGLE_REPLIES];
+
+/** The finish reasons, in lower case, that mean that a limit ended the reply. */
+export const CUT_REASONS: ReadonlySet<string> = new Set(
+  ALL_REPLIES.flatMap(({ finishReasons }) =>
+    Object.entries(finishReasons).flatMap(([reason, ending]) => (ending === 'cut' ? [reason] : [])),
+  ),
+);

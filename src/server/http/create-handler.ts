@@ -6,10 +6,19 @@ import { StreamRequest } from './handlers/stream-request.ts';
 import { CallRequest, ParseRequest, RenderRequest } from './handlers/value-requests.ts';
 import type { HttpServices } from './http-services.ts';
 import { problemBody, INTERNAL_PROBLEM, problemOf } from './problem.ts';
-import { allowedOrigin, RequestContext, requestIdOf, unauthorized, type PathAdvice } from './request-context.ts';
+import {
+  allowedOrigin,
+  contextOf,
+  OPERATIONS_PATHS,
+  RequestContext,
+  requestIdOf,
+  unauthorized,
+  type PathAdvice,
+} from './request-context.ts';
 import { JSON_TYPE, chooseEncoding, type ContentEncoding, type HeaderList } from './response-head.ts';
 import type { Reject, RequestHandler } from './transport.ts';
 import { visibleNames } from './visible-program.ts';
+import type { Door } from '../doors/door.ts';
 import { limitUse, statusFields, type ServerState } from '../server-state.ts';
 import type { KeyUses, MetricsFormat } from '../protocol.ts';
 import type { JsonDocument, StaticAsset } from './static-asset.ts';
@@ -17,6 +26,12 @@ import type { JsonDocument, StaticAsset } from './static-asset.ts';
 type FunctionRequestClass = new (context: RequestContext, functionName: string) => FunctionRequest;
 
 type Routes = ReadonlyMap<string, FunctionRequestClass>;
+
+/** The paths of a server beside its pages. */
+interface Served {
+  readonly routes: Routes;
+  readonly doorPaths: readonly string[];
+}
 
 const FUNCTION_ROUTES: Routes = new Map<string, FunctionRequestClass>([
   ['call', CallRequest],
@@ -29,25 +44,28 @@ const MORE_ROUTES: Routes = new Map<string, FunctionRequestClass>([
   ['parse', ParseRequest],
 ]);
 
-/** The handler of a server that serves one program. */
-export function createHandler(services: HttpServices): RequestHandler {
+/** The handler of a server that serves one program. `doors`: other protocols for its functions. */
+export function createHandler(services: HttpServices, doors: readonly Door[] = []): RequestHandler {
   const more = services.config.features.includes('beta') || services.playground !== undefined;
   const routes = new Map([...FUNCTION_ROUTES, ...(more ? MORE_ROUTES : [])]);
+  const served = { routes, doorPaths: doors.flatMap((door) => door.paths) };
   return (request, response) => {
-    const context = new RequestContext(services, request, response);
-    const { telemetry } = services;
     const path = withoutBase(request.path, services.config.basePath);
-    // Probes and scrapes arrive every few seconds, and no one needs their traces.
-    if (telemetry !== undefined && !OPERATIONS_PATHS.includes(path)) {
-      context.trace = telemetry.request(request, context.startedAt);
+    const door = doors.length === 0 ? undefined : doorAt(doors, path);
+    const arrival = { services, request, response, path };
+    if (door !== undefined && request.method !== 'OPTIONS') {
+      door.serve(arrival);
+      return;
     }
+    const context = contextOf(arrival);
     if (request.method === 'OPTIONS' && services.config.corsOrigins.length > 0) preflight(context);
-    else route(context, routes, path);
+    else route(context, served, path);
   };
 }
 
-/** The paths of the metrics port. They need no key: the port is meant for the inside of a cluster only. */
-const OPERATIONS_PATHS = ['/metrics', '/livez', '/readyz', '/healthz'];
+function doorAt(doors: readonly Door[], path: string): Door | undefined {
+  return doors.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+}
 
 /** The handler of the metrics port. */
 export function createOperationsHandler(services: HttpServices): RequestHandler {
@@ -70,27 +88,29 @@ export function createReject(logger: Logger, redactor: Redactor = new Redactor([
   };
 }
 
-function route(context: RequestContext, routes: Routes, path: string): void {
+function route(context: RequestContext, served: Served, path: string): void {
   const slash = path.indexOf('/', 1);
-  const Request = slash > 0 ? routes.get(path.slice(1, slash)) : undefined;
+  const Request = slash > 0 ? served.routes.get(path.slice(1, slash)) : undefined;
   const name = path.slice(slash + 1);
-  if (Request === undefined || name === '' || name.includes('/')) servePage(context, routes, path);
+  if (Request === undefined || name === '' || name.includes('/')) servePage(context, served, path);
   else if (context.request.method !== 'POST') context.methodNotAllowed('POST');
   else if (context.authorized()) new Request(context, nameOf(name)).begin();
 }
 
-function servePage(context: RequestContext, routes: Routes, path: string): void {
+function servePage(context: RequestContext, served: Served, path: string): void {
   const { method } = context.request;
   const page = pageAt(context.services, path);
   if (page !== undefined) context.trace?.routed(`${context.services.config.basePath}${path}`);
-  if (page === undefined) pathNotFound(context, routes);
+  if (page === undefined) pathNotFound(context, served);
   else if (method !== 'GET' && method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
   else if (page.open || context.authorized()) page.handle(context);
 }
 
 /** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so svc delays it like a 403. */
-function pathNotFound(context: RequestContext, routes: Routes): void {
-  const pages = [...PAGES.keys(), '/docs', ...(context.services.playground === undefined ? [] : ['/playground'])];
+function pathNotFound(context: RequestContext, { routes, doorPaths }: Served): void {
+  const { playground } = context.services;
+  const extra = [...(playground === undefined ? [] : ['/playground']), ...doorPaths];
+  const pages = [...PAGES.keys(), '/docs', ...extra];
   if (context.ifAuthorized(() => context.notFound(pages))) {
     context.notFound([...pages, ...functionPaths(context, routes)], adviceFor(context));
   }
@@ -143,7 +163,7 @@ function nameOf(segment: string): string {
 }
 
 const ALLOWED_HEADERS =
-  'authorization, baggage, content-type, idempotency-key, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key';
+  'authorization, baggage, content-type, idempotency-key, last-event-id, mcp-protocol-version, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key';
 
 /** Answers a CORS preflight, the same for every path: the request itself is checked when it arrives. */
 function preflight(context: RequestContext): void {

@@ -36,7 +36,7 @@ export const STREAM_LIMITS: StreamLimits = {
 const KEEP_WAITING_MS = 4_000;
 
 /** A line that readers ignore. Some readers would take an empty line after it for a message without data. */
-const COMMENT = ':\n';
+export const COMMENT = ':\n';
 
 /** Some readers take these for the end of a line. In the JSON of an event, they occur only in strings. */
 const LINE_ENDS = /[\u0085\u2028\u2029]/;
@@ -103,9 +103,16 @@ export class EventStream implements Swept {
     this.#write(COMMENT);
   }
 
-  /** Sends one event; `json` is JSON text without line breaks. */
-  event(json: TextParts): void {
-    this.#write(['data: ', json, '\n\n']);
+  /** Sends one event; `json` is JSON text without line breaks. A reader that connects again names the last `id`. */
+  event(json: TextParts, id?: string): void {
+    this.#write([id === undefined ? 'data: ' : `id: ${id}\ndata: `, json, '\n\n']);
+  }
+
+  /** Ends the stream without a last event. */
+  end(): void {
+    this.#ended = true;
+    this.#response.end();
+    if (this.#response.closed) this.close();
   }
 
   /** Sends the last event. A reader that is behind gets as much time for it as for the others. */
@@ -189,7 +196,8 @@ export class EventStream implements Swept {
   }
 }
 
-function withoutLineEnds(json: string): string {
+/** Escapes the characters in JSON text that some readers take for the end of a line. */
+export function withoutLineEnds(json: string): string {
   // Nearly all events have none of them, and a test takes less time than a replacement.
   return LINE_ENDS.test(json) ? json.replaceAll(new RegExp(LINE_ENDS, 'g'), escaped) : json;
 }

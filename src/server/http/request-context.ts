@@ -197,8 +197,30 @@ export class RequestContext implements CallOrigin {
   }
 }
 
+/** The paths of the metrics port. They need no key: the port is meant for the inside of a cluster only. */
+export const OPERATIONS_PATHS = ['/metrics', '/livez', '/readyz', '/healthz'];
+
+/** A request whose context does not exist yet. */
+export interface Arrival {
+  readonly services: HttpServices;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  /** Without the base path. */
+  readonly path: string;
+}
+
+/** Creates the context of a request, with its trace. `response`: what the handlers answer to. */
+export function contextOf({ services, request, response: own, path }: Arrival, response = own): RequestContext {
+  const context = new RequestContext(services, request, response);
+  // Probes and scrapes arrive every few seconds, and no one needs their traces.
+  if (services.telemetry !== undefined && !OPERATIONS_PATHS.includes(path)) {
+    context.trace = services.telemetry.request(request, context.startedAt);
+  }
+  return context;
+}
+
 const EXPOSED_HEADERS =
-  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, x-svc-made-up, x-svc-cache, age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
+  'x-request-id, x-svc-client, x-svc-model, x-svc-attempts, x-svc-input-tokens, x-svc-output-tokens, x-svc-cost, x-svc-lossy, x-svc-made-up, x-svc-cache, x-svc-ignored, age, idempotency-replayed, ratelimit, ratelimit-policy, retry-after, server-timing';
 
 const REFUSALS: Readonly<Record<AuthRefusal, string>> = {
   missing: 'The API key is missing or wrong: send it in the header "x-svc-api-key".',

@@ -105,6 +105,8 @@ export const REQUEST_HEADERS = [
   'content-type',
   'idempotency-key',
   'if-none-match',
+  'last-event-id',
+  'mcp-protocol-version',
   'origin',
   'traceparent',
   'tracestate',

@@ -377,6 +377,14 @@ test('documentation and titles reach the document', () => {
   });
 });
 
+test('the description names the other protocols of the server, with their paths', () => {
+  const functions = [functionType('Do', {})];
+  const doors = [{ name: "OpenAI's interface", path: '/v1' }];
+  const description = (options: object) => resolve('#/info/description', programOf({ functions }, options).openapi);
+  expect(description({ basePath: '/llm', doors })).toMatch(/through OpenAI's interface at `\/llm\/v1`\.$/u);
+  expect(description({})).not.toContain('/v1');
+});
+
 test('with a key, the document has a security scheme and a 403, and probes stay open', () => {
   const open = programOf({ functions: [functionType('Do', {})] }).openapi;
   const closed = programOf({ functions: [functionType('Do', {})] }, { apiKey: true }).openapi;

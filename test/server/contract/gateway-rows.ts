@@ -70,7 +70,7 @@ export const GATEWAY_ROWS: readonly Row[] = [
       'access-control-allow-origin': 'https://a.example',
       'access-control-allow-methods': 'GET, HEAD, POST',
       'access-control-allow-headers':
-        'authorization, baggage, content-type, idempotency-key, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key',
+        'authorization, baggage, content-type, idempotency-key, last-event-id, mcp-protocol-version, traceparent, tracestate, x-baml-api-key, x-request-id, x-svc-api-key',
       'access-control-max-age': '600',
       vary: 'origin',
     },

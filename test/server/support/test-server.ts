@@ -4,6 +4,7 @@ import { Redactor } from '../../../src/logging/redactor.ts';
 import type { Logger, LogFields } from '../../../src/logging/logger.ts';
 import { MemoryAnswers } from '../../../src/policy/memory-answers.ts';
 import { BodyBudget, createBodyBudget } from '../../../src/server/admission.ts';
+import type { Door } from '../../../src/server/doors/door.ts';
 import { createHandler, createReject } from '../../../src/server/http/create-handler.ts';
 import { STREAM_LIMITS, type StreamLimits } from '../../../src/server/http/event-stream.ts';
 import { createServices, type HttpServices } from '../../../src/server/http/http-services.ts';
@@ -73,6 +74,9 @@ const CONFIG: Config = {
   maxWorkerAgeMs: 0,
   basePath: '',
   title: 'svc',
+  openaiApi: false,
+  mcp: false,
+  mcpFunctions: '*',
   corsOrigins: [],
   exposePrompts: false,
   onLoss: 'accept',
@@ -84,6 +88,12 @@ const CONFIG: Config = {
   env: {},
   secrets: [],
 };
+
+/** The parts of a server that most tests do not need. */
+interface ExtraParts {
+  readonly playground?: Playground | undefined;
+  readonly doors?: readonly Door[];
+}
 
 /** The state of a limit of which nothing is used. */
 function grantOf(units: number): Grant {
@@ -97,7 +107,7 @@ export async function startServer(
   name: TransportName,
   overrides: Partial<Config> = {},
   limits: Partial<StreamLimits> = {},
-  playground?: Playground,
+  { playground, doors = [] }: ExtraParts = {},
 ): Promise<TestServer> {
   const log: LogLine[] = [];
   const runtime = new ScriptedRuntime();
@@ -122,7 +132,7 @@ export async function startServer(
   });
   services.health.ready = true;
   const transport = await createTransport(name, {
-    handler: createHandler(services),
+    handler: createHandler(services, doors),
     reject: createReject(logger),
     discardLimit: 100_000,
     bodyBudget: overrides.maxBodyBytes === undefined ? new BodyBudget(50_000, 12_500) : createBodyBudget(config),

@@ -77,7 +77,7 @@ function head(options: CompileOptions): JsonObject {
     openapi: '3.0.3',
     info: {
       title: options.title ?? 'svc',
-      description: 'Typed LLM functions. `/call` returns the value, `/stream` sends partial values as they grow.',
+      description: `Typed LLM functions. \`/call\` returns the value, \`/stream\` sends partial values as they grow.${doorText(options)}`,
       version: options.apiVersion ?? options.version,
     },
     servers: [{ url: options.basePath || '/' }],
@@ -87,6 +87,12 @@ function head(options: CompileOptions): JsonObject {
       { name: 'server', description: 'Probes, metrics and status.' },
     ],
   };
+}
+
+function doorText({ basePath = '', doors = [] }: CompileOptions): string {
+  if (doors.length === 0) return '';
+  const links = doors.map(({ name, path }) => `${name} at \`${basePath}${path}\``);
+  return ` The functions can also be reached through ${links.join(' and ')}.`;
 }
 
 function sorted(entries: readonly Entry[]): JsonObject {

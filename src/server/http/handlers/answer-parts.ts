@@ -73,7 +73,11 @@ function metaParts(include: ReadonlySet<AnswerPart>): readonly MetaPart[] {
 }
 
 /** Returns these facts about a call as the members of `meta`. The cost belongs to the usage. */
-function metaOf(parts: readonly MetaPart[], report: CallReport, totalMs: number): Readonly<Record<string, unknown>> {
+export function metaOf(
+  parts: readonly MetaPart[],
+  report: CallReport,
+  totalMs: number,
+): Readonly<Record<string, unknown>> {
   const meta = Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
   return parts.includes('usage') ? { ...meta, cost: report.cost } : meta;
 }
@@ -164,9 +168,9 @@ function callTimes(
 /** Requests can name clients and models. Gateways accept 4 to 8 KB of headers in an answer; no model's name is this long. */
 const LONGEST_NAME = 256;
 
-/** Returns the name of a client or model, truncated if it is long. */
-function shortName(name: string): string {
-  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 3)}...`;
+/** Returns the name of a client or model, truncated if it is long: then no function has this name. */
+export function shortName(name: string, longest = LONGEST_NAME): string {
+  return name.length <= longest ? name : `${name.slice(0, longest - 3)}...`;
 }
 
 /** Returns a header such as `x-svc-lossy: dropped=2, defaulted=1`. */

@@ -395,20 +395,27 @@ function readBody(request: FunctionRequest): StepOutcome {
 function checkBody({ context, functionName, state, waits }: FunctionRequest): StepOutcome {
   const { arrived } = state;
   const { services } = context;
-  switch (arrived?.kind) {
-    case undefined:
+  if (arrived?.kind !== 'body') {
+    if (arrived === undefined) return 'later';
+    return bodyOutcomeProblem(arrived, services.config.maxBodyBytes) ?? 'later';
+  }
+  waits.body = context.elapsedMs;
+  services.onBody(functionName, arrived.bytes.length);
+  return bodyProblem(arrived.bytes);
+}
+
+/** The problem of a body that did not arrive; undefined if it did, or if the caller has left. `limit`: in bytes. */
+export function bodyOutcomeProblem(outcome: BodyOutcome, limit: number): Problem | undefined {
+  switch (outcome.kind) {
+    case 'body':
     case 'aborted':
-      return 'later';
+      return undefined;
     case 'timeout':
       return lateBodyProblem();
     case 'too-large':
-      return tooLarge(services.config.maxBodyBytes);
+      return tooLarge(limit);
     case 'overloaded':
-      return problemOf(arrived.limit === 'caller' ? TOO_MANY_BODIES : OVERLOADED);
-    case 'body':
-      waits.body = context.elapsedMs;
-      services.onBody(functionName, arrived.bytes.length);
-      return bodyProblem(arrived.bytes);
+      return problemOf(outcome.limit === 'caller' ? TOO_MANY_BODIES : OVERLOADED);
   }
 }
 

@@ -73,7 +73,7 @@ function assetFolder(): URL {
 }
 
 /** The facts about a server that the page shows beside the program. */
-export interface ServerFacts extends Pick<PlaygroundDocument, 'title' | 'version' | 'clientRegistry'> {
+export interface ServerFacts extends Pick<PlaygroundDocument, 'title' | 'version' | 'clientRegistry' | 'doors'> {
   /** By client: the variable without which its calls fail. */
   readonly missing: ReadonlyMap<string, string>;
 }

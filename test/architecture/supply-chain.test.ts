@@ -23,7 +23,6 @@ const LOCK_FILES = [
   'test/generators/package-lock.json',
   'test/manifests/package-lock.json',
   'test/package/package-lock.json',
-  'test/doors/package-lock.json',
   'test/readers/package-lock.json',
   'test/diagnostics/official-schema/package-lock.json',
 ];

@@ -330,8 +330,8 @@ const FRAMES: readonly Http2Fault[] = [
   },
 ];
 
-/** From this version on, Node ends the connection with an error. Before, it stops reading, and the time limit ends the request. */
-const REPORTED_BY_NODE = 24;
+/** From this version on, Node ends the connection with an error: 22.23 does. Before, it stops reading, and the time limit ends the request. */
+const REPORTED_BY_NODE = 22;
 
 const UNREPORTED: readonly Http2Fault[] = [
   ...[

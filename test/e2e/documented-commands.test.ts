@@ -17,6 +17,7 @@ const PRINTED: Readonly<Record<string, { readonly file?: string; readonly part: 
   test: { file: 'report.xml', part: '<testcase' },
   fmt: { part: '' },
   serve: { file: 'svc.log', part: '"level":' },
+  mcp: { part: '"name":"LabelMessage"' },
   keys: { file: 'keys.yaml', part: 'name: team-a' },
   healthcheck: { part: '' },
   logs: { part: ' listening on http' },
@@ -30,6 +31,7 @@ let reader: PageReader;
 
 beforeAll(async () => {
   reader = await PageReader.start();
+  writeFileSync(join(reader.folder, 'messages.jsonl'), '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
   writeFileSync(join(reader.folder, 'rows.jsonl'), '{"message": "Where is my invoice?"}\n');
 });
 

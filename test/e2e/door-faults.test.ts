@@ -200,9 +200,10 @@ for (const transport of TRANSPORTS) {
       const old = await servedProgram(server);
       writeFileSync(join(from, 'main.svc'), FUNCTION.replace('{{ topic }}', 'new {{ topic }}'));
       server.child.kill('SIGHUP');
-      await waitUntil('the new definitions', async () => (await servedProgram(server)) !== old);
+      await waitUntil('the new definitions', async () => ![old, undefined].includes(await servedProgram(server)));
       model.proceed();
       expect(caller.text(await response.text())).toBe('first half, second half');
+      await waitUntil('the end of the reload', () => server.output().includes('all workers serve the new definitions'));
       provider.answer(reply('after'));
       expect(caller.text(await (await begin(server, caller)).text())).toBe('after');
       expect(provider.requests.at(-1)?.body).toContain('new a');

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { TRANSPORTS } from '../server/support/transports.ts';
 import {
   chatEvent,
@@ -109,9 +109,11 @@ beforeAll(async () => {
 beforeEach(() => provider.clear());
 afterAll(() => provider.close());
 
-function startDoors(transport: string, from: string): Promise<RunningServer> {
+async function startDoors(transport: string, from: string): Promise<RunningServer> {
   const flags = ['--openai-api', '--mcp', '--workers', '1', '--transport', transport];
-  return startServer({ from, flags, env: { PROVIDER_URL: `${provider.url}/v1` } });
+  const server = await startServer({ from, flags, env: { PROVIDER_URL: `${provider.url}/v1` } });
+  onTestFinished(() => void server.child.kill('SIGKILL'));
+  return server;
 }
 
 const folder = temporaryFolder({ 'main.svc': FUNCTION });
@@ -139,9 +141,9 @@ function halves(): { readonly proceed: () => void; readonly started: Promise<unk
 }
 
 /** The definitions that the server serves on a new connection; undefined if it has no worker. */
-async function servedProgram({ url }: RunningServer): Promise<string | null | undefined> {
+async function servedProgram({ url }: RunningServer): Promise<string | undefined> {
   const answer = await fetch(`${url}/_debug/status`, { headers: ONE_USE }).catch(() => undefined);
-  return answer?.headers.get('x-svc-program');
+  return answer?.headers.get('x-svc-program') ?? undefined;
 }
 
 for (const transport of TRANSPORTS) {
@@ -159,7 +161,6 @@ for (const transport of TRANSPORTS) {
         expect(JSON.parse(answer)).toMatchObject({ error: { code: 'client_error' } });
       }
       expect(answer).toContain('client_error');
-      await server.stop('SIGKILL');
     });
 
     test(`${title} a model that breaks off in its text is an error at the end of the stream`, async () => {
@@ -176,7 +177,6 @@ for (const transport of TRANSPORTS) {
       expect(caller.failure(answer)).toBeDefined();
       expect(caller.text(answer)).toBeUndefined();
       expect(answer).toContain('client_error');
-      await server.stop('SIGKILL');
     });
 
     test(`${title} a server that stops completes the answer`, async () => {
@@ -203,11 +203,12 @@ for (const transport of TRANSPORTS) {
       await waitUntil('the new definitions', async () => ![old, undefined].includes(await servedProgram(server)));
       model.proceed();
       expect(caller.text(await response.text())).toBe('first half, second half');
-      await waitUntil('the end of the reload', () => server.output().includes('all workers serve the new definitions'));
       provider.answer(reply('after'));
-      expect(caller.text(await (await begin(server, caller)).text())).toBe('after');
-      expect(provider.requests.at(-1)?.body).toContain('new a');
-      await server.stop('SIGKILL');
+      // A worker that drains accepts connections for a moment.
+      await waitUntil('an answer of the new definitions', async () => {
+        expect(caller.text(await (await begin(server, caller)).text())).toBe('after');
+        return provider.requests.at(-1)?.body.includes('new a') === true;
+      });
     });
 
     test(`${title} the answer of a worker that dies is not complete, and the next request is answered`, async () => {
@@ -223,7 +224,6 @@ for (const transport of TRANSPORTS) {
       provider.answer(reply('after'));
       await waitUntil('another worker', async () => (await servedProgram(server)) !== undefined);
       expect(caller.text(await (await begin(server, caller)).text())).toBe('after');
-      await server.stop('SIGKILL');
     });
   }
 }

@@ -28,17 +28,16 @@ const PATH = ['[path]', 'The same as --from'] as const;
 
 const COMPILE_SETTINGS = ['from', 'versionCheck', 'features', 'dotenv', 'dotenvPath'] as const;
 
+/** The settings of the calls that a command makes. */
+const CALL_SETTINGS = ['requestTimeoutMs', 'streamTimeoutMs', 'partialIntervalMs', 'onLoss', 'prices'] as const;
+
 /** The settings of a server that matter to the person who runs it for themselves. */
 const DEV_SETTINGS = [
   'port',
   'host',
   'basePath',
   'title',
-  'requestTimeoutMs',
-  'streamTimeoutMs',
-  'partialIntervalMs',
-  'onLoss',
-  'prices',
+  ...CALL_SETTINGS,
   'drainTimeoutMs',
   'mcp',
   'mcpFunctions',
@@ -141,16 +140,7 @@ export const COMMANDS: readonly CommandDescription[] = [
     help: 'Serve the functions over stdin and stdout, as tools of the Model Context Protocol',
     group: GROUPS.serve,
     argument: PATH,
-    settings: [
-      ...COMPILE_SETTINGS,
-      'mcpFunctions',
-      'title',
-      'requestTimeoutMs',
-      'streamTimeoutMs',
-      'partialIntervalMs',
-      'onLoss',
-      'prices',
-    ],
+    settings: [...COMPILE_SETTINGS, 'mcpFunctions', 'title', ...CALL_SETTINGS],
     run: async (invocation) => (await import('./commands/mcp.ts')).mcpCommand(invocation),
   },
   {

@@ -234,6 +234,10 @@ export class PassedResponse implements HttpResponse {
   }
 }
 
+/** How the events of `/stream` with a value begin. */
+export const PARTIAL_HEAD = '{"partial_result":';
+export const FINAL_HEAD = '{"final_result":';
+
 /** The events of `/stream` as they are written: collects the pieces of each, and skips comments. */
 export class EventPieces {
   #text = '';

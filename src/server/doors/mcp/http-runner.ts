@@ -3,7 +3,7 @@ import type { Message } from '../../../schema/message.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { HeaderList } from '../../http/response-head.ts';
 import type { HttpResponse } from '../../http/transport.ts';
-import { callFunction, EventPieces, type InnerCall } from '../door.ts';
+import { callFunction, EventPieces, FINAL_HEAD, PARTIAL_HEAD, type InnerCall } from '../door.ts';
 import type { ToolArguments, FunctionRunner, RunOptions } from './mcp-server.ts';
 import type { RunOutcome, RunProblem } from './results.ts';
 
@@ -86,7 +86,7 @@ function streamOutcome(text: string, requestId: string): RunOutcome {
   if (!isJsonObject(event) || 'error' in event) {
     return { problem: isJsonObject(event) ? event : {} };
   }
-  const json = text.slice('{"final_result":'.length, text.lastIndexOf(',"warnings":['));
+  const json = text.slice(FINAL_HEAD.length, text.lastIndexOf(',"warnings":['));
   const { warnings, more_warnings } = event;
   return { json, facts: factsOf({ ...objectAt(event, 'meta'), warnings, more_warnings }, requestId) };
 }
@@ -118,7 +118,7 @@ class InnerResponse implements HttpResponse {
     this.#answered = answered;
     this.#pieces = new EventPieces((json) => {
       this.#event = json;
-      if (json.startsWith(PARTIAL)) onPartial?.(json.slice(PARTIAL.length, -1));
+      if (json.startsWith(PARTIAL_HEAD)) onPartial?.(json.slice(PARTIAL_HEAD.length, -1));
       return !reader.isBehind;
     });
   }
@@ -176,8 +176,6 @@ class InnerResponse implements HttpResponse {
     this.#answered(CANCELLED);
   }
 }
-
-const PARTIAL = '{"partial_result":';
 
 /** No client receives it. */
 const CANCELLED: InnerAnswer = {

@@ -37,8 +37,8 @@ interface McpDoorParts {
 }
 
 /**
- * The Model Context Protocol at `/mcp`, over its transport "streamable HTTP". There are no sessions, because workers share no memory:
- * each POST is complete in itself, and has a server of the SDK for itself.
+ * The Model Context Protocol at `/mcp`, over its Streamable HTTP transport. It keeps no sessions, because workers share no memory: each POST
+ * stands alone and gets its own server of the SDK.
  */
 export class McpDoor implements Door {
   readonly prefix = '/mcp';
@@ -234,7 +234,7 @@ class McpRequest extends DoorRequest implements Transport, AnswerReader, EventSt
 /** The lists that a change of the definitions changes. */
 const LISTS = ['tools', 'prompts'] as const;
 
-/** The stream of a client that waits for news: it learns that the definitions have changed. */
+/** The stream on which a client waits for notifications: it learns that the definitions have changed. */
 class NewsStream implements EventStreamOwner {
   readonly limits: EventStreamOwner['limits'];
   readonly backlog: EventStreamOwner['backlog'];

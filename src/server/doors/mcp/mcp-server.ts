@@ -24,7 +24,7 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
 
 /** Runs functions: through the path of a request, or in the process of `svc mcp`. Its promises reject only because of a bug. */
 export interface FunctionRunner {
-  /** `onPartial` receives the JSON text of each partial value; without it, the call is no stream. */
+  /** `onPartial` receives the JSON text of each partial value; without it, the call is not streamed. */
   run(functionName: string, args: ToolArguments, options: RunOptions): Promise<RunOutcome>;
   /** The messages that a call would send. */
   render(functionName: string, args: ToolArguments, signal: AbortSignal): Promise<readonly Message[] | RunProblem>;

@@ -3,7 +3,7 @@ import { CUT_REASONS } from '../../../schema/providers/replies.ts';
 import { withoutLineEnds, COMMENT } from '../../http/event-stream.ts';
 import type { HeaderList } from '../../http/response-head.ts';
 import type { HttpResponse } from '../../http/transport.ts';
-import { EventPieces, PassedResponse } from '../door.ts';
+import { EventPieces, FINAL_HEAD, PARTIAL_HEAD, PassedResponse } from '../door.ts';
 import { contentOf, SettledText, valueEnd } from './settled-text.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -136,11 +136,11 @@ export class TranslatedAnswer extends OpenAiResponse {
   }
 
   #event(json: string): boolean {
-    if (json.startsWith(PARTIAL)) {
-      const delta = this.#text?.partial(json.slice(PARTIAL.length, -1)) ?? '';
+    if (json.startsWith(PARTIAL_HEAD)) {
+      const delta = this.#text?.partial(json.slice(PARTIAL_HEAD.length, -1)) ?? '';
       return delta === '' ? this.#writable : this.#write(this.#format.delta(delta));
     }
-    if (json.startsWith(FINAL)) return this.#write(this.#last(json));
+    if (json.startsWith(FINAL_HEAD)) return this.#write(this.#last(json));
     const event = parseJson(json);
     if (isJsonObject(event) && 'error' in event) return this.#write(this.#format.failed(errorOf(500, event)));
     if (isJsonObject(event) && 'reset' in event) this.#text?.reset();
@@ -148,7 +148,7 @@ export class TranslatedAnswer extends OpenAiResponse {
   }
 
   #last(json: string): string {
-    const answer = answerOf(json, FINAL);
+    const answer = answerOf(json, FINAL_HEAD);
     const rest = this.#text === undefined ? answer.content : this.#text.final(answer.content);
     return rest === undefined ? this.#format.failed(CHANGED) : this.#format.ended(answer, rest);
   }
@@ -158,9 +158,6 @@ export class TranslatedAnswer extends OpenAiResponse {
     return this.#writable;
   }
 }
-
-const PARTIAL = '{"partial_result":';
-const FINAL = '{"final_result":';
 
 /** Reads the answer of a call or the last message of a stream, which begins with `head`. Keeps the text of the value as it is. */
 function answerOf(json: string, head: string): ModelAnswer {

@@ -124,6 +124,16 @@ export const COMMANDS: readonly CommandDescription[] = [
     run: async (invocation) => (await import('./commands/fmt.ts')).fmtCommand(invocation),
   },
   {
+    name: 'lsp',
+    help: 'Serve the Language Server Protocol to an editor over stdin and stdout',
+    group: GROUPS.write,
+    options: [
+      new Option('--stdio', 'No effect: editors pass it, and svc always uses stdin and stdout').helpGroup('Output:'),
+    ],
+    settings: ['versionCheck', 'features', 'dotenv', 'dotenvPath'],
+    run: async (invocation) => (await import('./commands/lsp.ts')).lspCommand(invocation),
+  },
+  {
     name: 'serve',
     help: 'Serve the functions of the definition files over HTTP',
     group: GROUPS.serve,

@@ -3,8 +3,8 @@ import type { SourceFile } from '../diagnostics/source-file.ts';
 import { type Definitions, type Program, type TestType, indexDefinitions } from '../schema/program.ts';
 import type { DocumentNode } from './1-parse/syntax-nodes.ts';
 import type { CompileOptions } from './compile-options.ts';
-import { parse } from './1-parse/parse.ts';
-import { check, type Checked } from './2-check/check.ts';
+import { parse, type Parsed } from './1-parse/parse.ts';
+import { check, type Analysis, type Checked } from './2-check/check.ts';
 import { extendForTest } from './2-check/scope.ts';
 import { deepFreeze } from '../base/json.ts';
 import { programHash } from '../schema/type-extension.ts';
@@ -55,13 +55,25 @@ function checkDocuments(
 ): Checked {
   const parsed = files.map((file) => parse(file));
   const documents = prepare(parsed.map((each) => each.document));
-  const { definitions, diagnostics: found, tests } = check(documents, options);
-  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
-    .filter((diagnostic) => !(options.beta && CODE_NOT_RUN.has(diagnostic.code)))
-    .toSorted(compareDiagnostics);
-
+  const { definitions, diagnostics, tests } = analyze(parsed, options, documents);
   const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   return failed || definitions === undefined ? { diagnostics, tests: [] } : { diagnostics, definitions, tests };
+}
+
+/**
+ * Checks parsed files, for an editor: returns the definitions and tests even if a problem is an error, with placeholders for the parts
+ * that have one. Never throws because of the content of the files.
+ */
+export function analyze(
+  parsed: readonly Parsed[],
+  options: CompileOptions,
+  documents: readonly DocumentNode[] = parsed.map((each) => each.document),
+): Analysis {
+  const analysis = check(documents, options);
+  const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...analysis.diagnostics]
+    .filter((diagnostic) => !(options.beta && CODE_NOT_RUN.has(diagnostic.code)))
+    .toSorted(compareDiagnostics);
+  return { ...analysis, diagnostics };
 }
 
 /** Warnings about code, a beta feature of BAML. */

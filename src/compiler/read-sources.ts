@@ -79,6 +79,17 @@ function usualDirectory(path: string, files: readonly string[]): string {
   return DEFINITION_DIRECTORIES.find((name) => files.some((file) => file.startsWith(`${name}/`))) ?? '';
 }
 
+/** Lists the definition files under a directory, sorted; none if it cannot be read. Follows the rules of `readSources`. */
+export function definitionFilesUnder(directory: string): readonly string[] {
+  try {
+    return filesUnder(directory, '')
+      .toSorted()
+      .map((file) => join(directory, file));
+  } catch {
+    return [];
+  }
+}
+
 function readFiles(paths: readonly string[]): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = [];
   for (const path of paths) {
@@ -89,8 +100,8 @@ function readFiles(paths: readonly string[]): Result<readonly SourceFile[], stri
   return ok(files);
 }
 
-/** Returns one file, or none if the path is a link to a directory. */
-function readSource(path: string): Result<readonly SourceFile[], string> {
+/** Returns one file, or none if the path is a link to a directory. The failure is a sentence for the user. */
+export function readSource(path: string): Result<readonly SourceFile[], string> {
   try {
     if (statSync(path).isDirectory()) return ok([]);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));

@@ -95,5 +95,6 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   re2js: 'src/runtime/prompt',
   undici: 'src/runtime/model',
   'uWebSockets.js': 'src/server',
+  'vscode-languageserver': 'src/dev/lsp',
   yaml: 'src/config',
 };

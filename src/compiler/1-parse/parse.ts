@@ -314,7 +314,8 @@ function coverageOf(regions: readonly Region[]): (offset: number) => boolean {
   return (offset) => offset < (furthestEnds[countUpTo(starts, offset) - 1] ?? 0);
 }
 
-interface Parsed {
+/** One file after the first phase. */
+export interface Parsed {
   readonly document: DocumentNode;
   readonly diagnostics: readonly Diagnostic[];
   /** False if a part is unreadable, even if that is only a warning because svc does not run the block. */

@@ -6,6 +6,7 @@ import {
   indexDefinitions,
   type DefinitionIndex,
   type FunctionType,
+  type ParameterType,
   type TemplateStringType,
 } from '../../schema/program.ts';
 import type { DocumentNode, FunctionNode, TemplateStringNode } from '../1-parse/syntax-nodes.ts';
@@ -30,11 +31,17 @@ export interface Checked {
   readonly tests: readonly TestType[];
 }
 
+/** The result of the checker with its own view of the definitions, for a reader of the syntax. */
+export interface Analysis extends Checked {
+  readonly context: CheckContext;
+}
+
 /** Applies every rule to the definitions of all files together, and resolves names and types. Never throws. */
-export function check(documents: readonly DocumentNode[], options: CompileOptions): Checked {
+export function check(documents: readonly DocumentNode[], options: CompileOptions): Analysis {
   const context = new CheckContext(documents, options);
   for (const rule of RULES.size) rule(context);
-  if (context.diagnostics.length > 0) return { diagnostics: lenient(context.diagnostics, documents), tests: [] };
+  if (context.diagnostics.length > 0)
+    return { context, diagnostics: lenient(context.diagnostics, documents), tests: [] };
   for (const rule of RULES.definitions) rule(context);
   const definitions = buildDefinitions(context);
   const built = context.scope.tests.map((node) => buildTest(node, context));
@@ -44,7 +51,7 @@ export function check(documents: readonly DocumentNode[], options: CompileOption
   for (const rule of RULES.clients) rule(context, index, clientsOf);
   checkTestConditions(context, index, built);
   const diagnostics = [...context.diagnostics, ...context.templates.diagnostics];
-  return { definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
+  return { context, definitions, tests: built, diagnostics: lenient(diagnostics, documents) };
 }
 
 /** Applies the rules for templates to every prompt, template_string and constraint. */
@@ -99,7 +106,16 @@ function scopeOf(
 
 /** Checks every constraint in the definitions against its type. */
 function constraintProblems({ templates }: CheckContext, definitions: DefinitionIndex): readonly Diagnostic[] {
-  const { classes, enums, aliases, functions } = definitions;
+  return typesOf(definitions).flatMap((subject) =>
+    (subject.constraints ?? []).flatMap(({ expression }) => {
+      const place = { definitions, file: templates.fileOf(expression) };
+      return checkCondition(expression, place, new Map([['this', typed(subject)]]));
+    }),
+  );
+}
+
+/** Every type in the definitions, with the types inside it, each with its constraints. */
+export function typesOf({ classes, enums, aliases, functions }: DefinitionIndex): readonly Type[] {
   const types: readonly Type[] = [
     ...[...classes.values()].flatMap(({ name, constraints, fields }): readonly Type[] => [
       { kind: 'class', name, constraints },
@@ -109,12 +125,7 @@ function constraintProblems({ templates }: CheckContext, definitions: Definition
     ...[...aliases.values()].map(({ type }) => type),
     ...[...functions.values()].flatMap(({ parameters, returns }) => [...parameters.map(({ type }) => type), returns]),
   ];
-  return types.flatMap(withInside).flatMap((subject) =>
-    (subject.constraints ?? []).flatMap(({ expression }) => {
-      const place = { definitions, file: templates.fileOf(expression) };
-      return checkCondition(expression, place, new Map([['this', typed(subject)]]));
-    }),
-  );
+  return types.flatMap(withInside);
 }
 
 /** Drops duplicates: a walk visits a constraint at each use. */
@@ -130,14 +141,19 @@ function placeOf({ code, span }: Diagnostic): string {
  * Checks a prompt or template_string against the names in scope. Errors are problems that certainly fail a rendering.
  */
 export function checkTemplate(template: Template, scope: TemplateScope): readonly Diagnostic[] {
-  const names = new Map<string, StaticValue>([
-    ['ctx', CONTEXT],
-    ['_', { kind: 'chat' }],
-    ...scope.parameters.map(({ name, type }): [string, StaticValue] => [name, typed(type)]),
-  ]);
+  const names = namesOfTemplate(scope.parameters);
   const walker = new TemplateWalker({ file: template.file, definitions: scope.definitions }, names, RULES);
   walker.body(template.body);
   return [...walker.diagnostics, ...RULES.templates.flatMap((rule) => rule(template, scope))];
+}
+
+/** The names in the scope of a prompt or template_string. */
+export function namesOfTemplate(parameters: readonly ParameterType[]): Map<string, StaticValue> {
+  return new Map<string, StaticValue>([
+    ['ctx', CONTEXT],
+    ['_', { kind: 'chat' }],
+    ...parameters.map(({ name, type }): [string, StaticValue] => [name, typed(type)]),
+  ]);
 }
 
 /** Checks an expression against the names in its scope. */
@@ -168,7 +184,7 @@ function checkTestConditions(context: CheckContext, index: DefinitionIndex, test
       if (fn === undefined || context.scope.functions.get(name)?.returns === undefined) continue;
       for (const [at, { expression }] of test.constraints.entries()) {
         const place = { definitions: index, file: test.span.file };
-        found.push(...checkCondition(expression, place, namesBefore(test, at, fn), RULES.conditions));
+        found.push(...checkCondition(expression, place, namesOfCondition(test, at, fn), RULES.conditions));
       }
     }
   }
@@ -176,7 +192,7 @@ function checkTestConditions(context: CheckContext, index: DefinitionIndex, test
 }
 
 /** The names in the scope of a condition: `_.checks` has the checks before it. */
-function namesBefore(test: TestType, at: number, fn: FunctionType): ReadonlyMap<string, StaticValue> {
+export function namesOfCondition(test: TestType, at: number, fn: FunctionType): Map<string, StaticValue> {
   const labels = test.constraints
     .slice(0, at)
     .flatMap(({ level, label }) => (level === 'check' && label !== undefined ? [label] : []));

@@ -29,7 +29,7 @@ const RETRY_STRATEGY = {
 const MAX_REASKS = 5;
 
 /** The keys of a `retry_policy` block. */
-const RETRY_POLICY = {
+export const RETRY_POLICY = {
   max_retries: { shape: { kind: 'count', literal: true, expected: 'a whole number, 0 or more' }, default: 0 },
   strategy: {
     shape: { kind: 'settings', settings: RETRY_STRATEGY, expected: 'a block `{ … }`' },

@@ -74,6 +74,10 @@ export class TemplateWalker {
   readonly #guards: string[] = [];
   /** The walker is in a macro, whose calls can depend on any condition. */
   #macros = 0;
+  /** The variables that the template declares, by the value of each; a second assignment does not declare another one. */
+  readonly locals = new Map<StaticValue, Pick<Expression, 'start' | 'end'>>();
+  /** Every assignment to a variable, with the first one to it. */
+  readonly assigned: { readonly at: Pick<Expression, 'start' | 'end'>; readonly value: StaticValue }[] = [];
   /** The paths that are reported as missing. */
   readonly #missing = new Set<string>();
 
@@ -266,11 +270,20 @@ export class TemplateWalker {
   }
 
   #assign(target: AssignmentTarget, value: StaticValue): void {
-    if (target.kind === 'name') this.#declare(target.name, value);
+    if (target.kind === 'name') this.#declareLocal(target, value);
     else if (target.kind === 'names') for (const item of target.items) this.#assign(item, ANY);
   }
 
-  /** A name with two assignments can have either value. */
+  /** Gives each variable a value of its own, so that `valueOf` identifies it. */
+  #declareLocal(target: Extract<AssignmentTarget, { readonly kind: 'name' }>, value: StaticValue): void {
+    const known = this.#scopes.at(-1)?.get(target.name);
+    const own = { ...(known === undefined ? value : ANY) };
+    this.#scopes.at(-1)?.set(target.name, own);
+    this.locals.set(own, (known && this.locals.get(known)) ?? target);
+    this.assigned.push({ at: target, value: own });
+  }
+
+  /** A name with two declarations can have either value. */
   #declare(name: string, value: StaticValue): void {
     const scope = this.#scopes.at(-1);
     scope?.set(name, scope.has(name) ? ANY : value);
@@ -479,7 +492,8 @@ function collectNames(
   }
 }
 
-const NO_RULES = { expressions: [], filters: [], accesses: [], loops: [], assignments: [] };
+/** For a walk that only reads the values of expressions. */
+export const NO_RULES: TemplateRules = { expressions: [], filters: [], accesses: [], loops: [], assignments: [] };
 
 /** Returns the first match in the plain text of a template, such as a name in the interpolation of another language. */
 export function plainTextUse({ body }: Template, pattern: RegExp): string | undefined {

@@ -1,0 +1,141 @@
+import {
+  type DocumentHighlight,
+  type Location,
+  type Range,
+  type WorkspaceEdit,
+  type TextEdit,
+} from 'vscode-languageserver/node';
+import type { DefinitionSymbol } from '../../compiler/symbols.ts';
+import type { Span } from '../../diagnostics/span.ts';
+import { err, ok, type Result } from '../../base/result.ts';
+import type { EditedProgram, SymbolPlace } from './edited-program.ts';
+import { rangeOf } from './places.ts';
+import type { Workspace } from './workspace.ts';
+
+/** A request about a place in a document. */
+export interface Cursor {
+  readonly program: EditedProgram;
+  readonly path: string;
+  readonly offset: number;
+}
+
+export function locationOf(workspace: Workspace, program: EditedProgram, span: Span): Location | undefined {
+  const file = program.file(span.file);
+  return file && { uri: workspace.uriOf(span.file), range: rangeOf(file, span) };
+}
+
+export function definitionsAt(workspace: Workspace, { program, path, offset }: Cursor): readonly Location[] {
+  const symbols = program.symbolsAt(path, offset);
+  return symbols.flatMap(({ symbol }) => locationOf(workspace, program, symbol.declaration) ?? []);
+}
+
+export function referencesAt(
+  workspace: Workspace,
+  { program, path, offset }: Cursor,
+  withDeclaration: boolean,
+): readonly Location[] {
+  return program
+    .symbolsAt(path, offset)
+    .flatMap(({ symbol }) => [...(withDeclaration ? [symbol.declaration] : []), ...symbol.occurrences])
+    .flatMap((span) => locationOf(workspace, program, span) ?? []);
+}
+
+/** The places in the same document. */
+export function highlightsAt({ program, path, offset }: Cursor): readonly DocumentHighlight[] {
+  const file = program.file(path);
+  if (file === undefined) return [];
+  return program
+    .symbolsAt(path, offset)
+    .flatMap(({ symbol }) => [symbol.declaration, ...symbol.occurrences])
+    .filter((span) => span.file === path)
+    .map((span) => ({ range: rangeOf(file, span) }));
+}
+
+// --- rename ----------------------------------------------------------------------------------------------------------
+
+/** Returns the name to rename, or why it cannot be renamed. */
+export function renamedAt({ program, path, offset }: Cursor): Result<SymbolPlace & { readonly range: Range }, string> {
+  const [place, ...others] = program.symbolsAt(path, offset);
+  const file = program.file(path);
+  if (place === undefined || file === undefined) return err('There is no name to rename here.');
+  if (others.length > 0) {
+    const owners = [place, ...others].map(({ symbol }) => `"${symbol.owner ?? symbol.name}"`).join(' and ');
+    return err(`The name belongs to ${owners}: rename it in their declarations.`);
+  }
+  return ok({ ...place, range: rangeOf(file, place.span) });
+}
+
+const IDENTIFIER = /^[A-Za-z_]\w*$/u;
+
+/**
+ * Returns the edits that rename the symbol at a place. Refuses a name with which the definitions would have another error, or another
+ * meaning: it checks the renamed program and compares.
+ */
+export function renameAt(workspace: Workspace, cursor: Cursor, newName: string): Result<WorkspaceEdit, string> {
+  const found = renamedAt(cursor);
+  if (!found.ok) return found;
+  const { symbol } = found.value;
+  if (!IDENTIFIER.test(newName)) {
+    return err(
+      `"${newName}" is not a name: use letters, digits and underscores, and begin with a letter or an underscore.`,
+    );
+  }
+  if (newName === symbol.name) return ok({ changes: {} });
+  const spans = [symbol.declaration, ...symbol.occurrences];
+  const problem = problemOfRename(cursor.program, symbol, newName);
+  if (problem !== undefined) return err(problem);
+  const changes: Record<string, TextEdit[]> = {};
+  for (const [path, ofFile] of byFile(spans)) {
+    const file = cursor.program.file(path);
+    if (file !== undefined)
+      changes[workspace.uriOf(path)] = ofFile.map((span) => ({ range: rangeOf(file, span), newText: newName }));
+  }
+  return ok({ changes });
+}
+
+/** Returns the first error that the renamed program has and this one has not, or the conflict of the name with another one. */
+function problemOfRename(program: EditedProgram, symbol: DefinitionSymbol, newName: string): string | undefined {
+  const { declaration } = symbol;
+  const spans = [declaration, ...symbol.occurrences];
+  const texts = new Map<string, string>();
+  for (const [path, ofFile] of byFile(spans))
+    texts.set(path, replaced(program.file(path)?.text ?? '', ofFile, newName));
+  const renamed = program.withTexts(texts);
+  const before = new Set(
+    program.analysis().diagnostics.map(({ code, message }) => `${code} ${message.replaceAll(symbol.name, newName)}`),
+  );
+  const isAdded = ({ code, message }: Diagnostic): boolean => !before.has(`${code} ${message}`);
+  // In a test, a duplicate is only a warning.
+  const added = renamed
+    .analysis()
+    .diagnostics.filter(({ severity, code }) => severity === 'error' || code.includes('duplicate'))
+    .filter(({ code, message }) => !before.has(`${code} ${message}`));
+  const problem = added.find(({ message }) => message.includes(newName)) ?? added[0];
+  if (problem !== undefined) return problem.message;
+  const shift = shiftAt(spans, declaration, newName);
+  const moved = renamed.symbolsAt(declaration.file, declaration.start + shift)[0]?.symbol;
+  if (moved?.occurrences.length === symbol.occurrences.length) return undefined;
+  return `"${newName}" already means something else in a place where "${symbol.name}" is used.`;
+}
+
+/** How far the edits before a span move it. */
+function shiftAt(spans: readonly Span[], { file, start }: Span, newName: string): number {
+  const before = spans.filter((span) => span.file === file && span.start < start);
+  return before.reduce((sum, span) => sum + newName.length - (span.end - span.start), 0);
+}
+
+function replaced(text: string, spans: readonly Span[], newName: string): string {
+  let result = '';
+  let at = 0;
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    result += `${text.slice(at, start)}${newName}`;
+    at = end;
+  }
+  return result + text.slice(at);
+}
+
+function byFile(spans: readonly Span[]): ReadonlyMap<string, readonly Span[]> {
+  const files = new Map<string, Span[]>();
+  for (const span of spans) files.set(span.file, [...(files.get(span.file) ?? []), span]);
+  return files;
+}

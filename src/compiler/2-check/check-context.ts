@@ -139,6 +139,9 @@ export class AliasGraph {
   }
 }
 
+/** The templates of documents that are still in use: an editor checks most of them again after each change of another one. */
+const PARSED = new WeakMap<RawStringNode, ReturnType<typeof parseTemplate>>();
+
 /** Parses the templates and expressions inside definitions, each only once. */
 class TemplateReader {
   /** The syntax problems of all templates read so far. */
@@ -216,7 +219,9 @@ class TemplateReader {
   #template(node: RawStringNode, prepare: typeof dedent): Template {
     const known = this.#templates.get(node);
     if (known !== undefined) return known;
-    const { template, diagnostics } = parseTemplate(prepare(node.raw, node.contentStart, node.span.file));
+    const parsed = PARSED.get(node) ?? parseTemplate(prepare(node.raw, node.contentStart, node.span.file));
+    PARSED.set(node, parsed);
+    const { template, diagnostics } = parsed;
     this.diagnostics.push(...diagnostics);
     if (diagnostics.length > 0) this.#unreadable.add(template);
     this.#templates.set(node, template);

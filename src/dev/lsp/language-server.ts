@@ -64,7 +64,7 @@ class LanguageServer {
   readonly #published = new Map<string, { readonly uri: string; readonly report: string }>();
   #timer: NodeJS.Timeout | undefined;
   #lastCheckMs = 0;
-  #watchesFiles = false;
+  #client = { watchesFiles: false, hasFolders: false };
 
   constructor(settings: LanguageServerSettings, { input, output }: Streams) {
     this.#settings = settings;
@@ -108,7 +108,8 @@ class LanguageServer {
   #initialize({ capabilities, workspaceFolders, rootUri }: InitializeParams): InitializeResult {
     const folders = workspaceFolders?.map(({ uri }) => uri) ?? [rootUri ?? []].flat();
     for (const uri of folders) this.#workspace.addFolder(uri);
-    this.#watchesFiles = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    const { didChangeWatchedFiles, workspaceFolders: hasFolders } = capabilities.workspace ?? {};
+    this.#client = { watchesFiles: didChangeWatchedFiles?.dynamicRegistration === true, hasFolders: hasFolders === true };
     const filters = [{ scheme: 'file', pattern: { glob: '**' } }];
     return {
       serverInfo: { name: 'svc', version: this.#settings.compile.version },
@@ -137,13 +138,15 @@ class LanguageServer {
 
   #watchFiles(): void {
     const connection = this.#connection;
-    connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) =>
-      this.#notified('didChangeWorkspaceFolders', () => {
-        for (const { uri } of removed) this.#workspace.removeFolder(uri);
-        for (const { uri } of added) this.#workspace.addFolder(uri);
-      }),
-    );
-    if (!this.#watchesFiles) return;
+    if (this.#client.hasFolders) {
+      connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) =>
+        this.#notified('didChangeWorkspaceFolders', () => {
+          for (const { uri } of removed) this.#workspace.removeFolder(uri);
+          for (const { uri } of added) this.#workspace.addFolder(uri);
+        }),
+      );
+    }
+    if (!this.#client.watchesFiles) return;
     const watchers = [{ globPattern: '**/*.{svc,baml}' }, { globPattern: '**/{svc_src,baml_src}' }];
     connection.client
       .register(DidChangeWatchedFilesNotification.type, { watchers })

@@ -104,7 +104,6 @@ function problemOfRename(program: EditedProgram, symbol: DefinitionSymbol, newNa
   const before = new Set(
     program.analysis().diagnostics.map(({ code, message }) => `${code} ${message.replaceAll(symbol.name, newName)}`),
   );
-  const isAdded = ({ code, message }: Diagnostic): boolean => !before.has(`${code} ${message}`);
   // In a test, a duplicate is only a warning.
   const added = renamed
     .analysis()

@@ -55,7 +55,7 @@ function measure(files: number): { readonly cells: readonly string[]; readonly c
     );
     if (problems > 0 !== isBroken) throw new Error(`found ${String(problems)} problems`);
     const offset = original.indexOf('summary string') + 'summary str'.length;
-    times.complete.push(measured(() => completionsAt(program, path, offset, [])));
+    times.complete.push(measured(() => completionsAt({ program, path, offset }, [])));
     const cursor = { program, path, offset: original.indexOf('class Contact') + 'class C'.length };
     times.refer.push(measured(() => referencesAt(workspace, cursor, true)));
     times.rename.push(measured(() => renameAt(workspace, cursor, 'Renamed')));

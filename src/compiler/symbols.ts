@@ -1,5 +1,5 @@
 import type { Span } from '../diagnostics/span.ts';
-import { indexDefinitions, type DefinitionIndex, type ParameterType } from '../schema/program.ts';
+import type { DefinitionIndex, ParameterType } from '../schema/program.ts';
 import type { Expression, Template } from '../schema/template.ts';
 import type {
   DeclarationNode,
@@ -12,7 +12,7 @@ import type {
   ValueNode,
 } from './1-parse/syntax-nodes.ts';
 import { optionsOf } from './2-check/build-definitions.ts';
-import { namesOfCondition, namesOfTemplate, typesOf, type Analysis } from './2-check/check.ts';
+import { namesOfCondition, namesOfTemplate, everyType, type Analysis } from './2-check/check.ts';
 import { entryValue, listItems, stringOf } from './2-check/node-values.ts';
 import { DefinitionScope, extendTypes, testedFunctions, typesIn, typeSites } from './2-check/scope.ts';
 import { alternatives, typed, type StaticValue } from './2-check/templates/static-value.ts';
@@ -36,8 +36,8 @@ export interface DefinitionSymbol {
  * Finds every named definition, member, parameter and template variable, and the places that mean it, in the order of files and
  * positions. Omits places whose meaning depends on values at run time, and macros, whose syntax has no positions.
  */
-export function findSymbols(analysis: Analysis): readonly DefinitionSymbol[] {
-  return new SymbolFinder(analysis).run();
+export function findSymbols(analysis: Analysis, definitions: DefinitionIndex): readonly DefinitionSymbol[] {
+  return new SymbolFinder(analysis, definitions).run();
 }
 
 interface FoundSymbol extends DefinitionSymbol {
@@ -58,11 +58,11 @@ class SymbolFinder {
   /** The places found so far: a walk visits the constraint of a type at each of its uses. */
   readonly #places = new Set<string>();
 
-  constructor(analysis: Analysis) {
+  constructor(analysis: Analysis, definitions: DefinitionIndex) {
     this.#analysis = analysis;
     this.#scope = analysis.context.scope;
     this.#documents = new Map(analysis.context.documents.map((document) => [document.file.path, document]));
-    this.#definitions = indexDefinitions(analysis.definitions ?? NO_DEFINITIONS);
+    this.#definitions = definitions;
   }
 
   run(): readonly DefinitionSymbol[] {
@@ -239,7 +239,7 @@ class SymbolFinder {
   /** The conditions of types and of tests. */
   #constraints(): void {
     const { functions } = this.#definitions;
-    for (const type of typesOf(this.#definitions)) {
+    for (const type of everyType(this.#definitions)) {
       for (const { expression } of type.constraints ?? [])
         this.#condition(
           expression,
@@ -342,17 +342,6 @@ class SymbolFinder {
 }
 
 const NO_NAME: NameNode = { text: '', span: { file: '', start: 0, end: 0 } };
-
-/** A program with a type that is too large to build has no definitions. */
-const NO_DEFINITIONS = {
-  classes: [],
-  enums: [],
-  aliases: [],
-  functions: [],
-  templateStrings: [],
-  clients: [],
-  retryPolicies: [],
-};
 
 /** The value of each parameter that has a declaration, as the walker identifies it. */
 function declaredValues(

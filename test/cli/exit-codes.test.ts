@@ -53,8 +53,11 @@ const FAILURES = [
   ['types', 'types --out missing/svc.d.ts', '"missing/svc.d.ts" cannot be written: its directory does not exist'],
 ] as const;
 
-/** test/e2e/refuses-to-start.test.ts starts them: from the sources, each start of their compile thread takes seconds. */
-const SERVERS = ['dev', 'serve'];
+/**
+ * test/e2e/refuses-to-start.test.ts starts the first two: from the sources, each start of their compile thread takes seconds. The
+ * language server ends its process, so test/e2e/lsp.test.ts starts it.
+ */
+const SERVERS = ['dev', 'lsp', 'serve'];
 
 inEmptyDirectory();
 

@@ -16,6 +16,7 @@ const PRINTED: Readonly<Record<string, { readonly file?: string; readonly part: 
   check: { part: '"diagnostics": []' },
   test: { file: 'report.xml', part: '<testcase' },
   fmt: { part: '' },
+  lsp: { part: '"serverInfo":{"name":"svc"' },
   serve: { file: 'svc.log', part: '"level":' },
   mcp: { part: '"name":"LabelMessage"' },
   keys: { file: 'keys.yaml', part: 'name: team-a' },
@@ -32,6 +33,14 @@ let reader: PageReader;
 beforeAll(async () => {
   reader = await PageReader.start();
   writeFileSync(join(reader.folder, 'messages.jsonl'), '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+  const messages = [
+    { id: 1, method: 'initialize', params: { capabilities: {} } },
+    { id: 2, method: 'shutdown' },
+    { method: 'exit' },
+  ];
+  const framed = messages.map((message) => JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const text = framed.map((content) => `Content-Length: ${String(content.length)}\r\n\r\n${content}`).join('');
+  writeFileSync(join(reader.folder, 'editor-messages.txt'), text);
   writeFileSync(join(reader.folder, 'rows.jsonl'), '{"message": "Where is my invoice?"}\n');
 });
 

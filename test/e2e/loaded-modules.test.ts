@@ -67,6 +67,7 @@ test('only the compile thread loads the compiler, its grammar library and AJV; w
     expect(withModules(files).filter((file) => answers.test(file))).toEqual([]);
   for (const files of [primary, ...workers])
     expect(withModules(files).filter((file) => compiler.test(file))).toEqual([]);
+  for (const files of all) expect(withModules(files).filter((file) => file.includes('/vscode-'))).toEqual([]);
   // The server has no store.
   const store = /\/node_modules\/(?:ioredis|@ioredis)\/|\/src\/policy\/store\//u;
   for (const files of all) expect(withModules(files).filter((file) => store.test(file))).toEqual([]);

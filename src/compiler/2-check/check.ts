@@ -106,7 +106,7 @@ function scopeOf(
 
 /** Checks every constraint in the definitions against its type. */
 function constraintProblems({ templates }: CheckContext, definitions: DefinitionIndex): readonly Diagnostic[] {
-  return typesOf(definitions).flatMap((subject) =>
+  return everyType(definitions).flatMap((subject) =>
     (subject.constraints ?? []).flatMap(({ expression }) => {
       const place = { definitions, file: templates.fileOf(expression) };
       return checkCondition(expression, place, new Map([['this', typed(subject)]]));
@@ -115,7 +115,7 @@ function constraintProblems({ templates }: CheckContext, definitions: Definition
 }
 
 /** Every type in the definitions, with the types inside it, each with its constraints. */
-export function typesOf({ classes, enums, aliases, functions }: DefinitionIndex): readonly Type[] {
+export function everyType({ classes, enums, aliases, functions }: DefinitionIndex): readonly Type[] {
   const types: readonly Type[] = [
     ...[...classes.values()].flatMap(({ name, constraints, fields }): readonly Type[] => [
       { kind: 'class', name, constraints },

@@ -33,6 +33,7 @@ import type { EditedProgram } from './edited-program.ts';
 import { rangeOf, touches } from './places.ts';
 import { settingAt } from './setting-place.ts';
 import { templateAt, walkTemplate } from './template-place.ts';
+import type { FilePlace } from './workspace.ts';
 
 /** The keywords that begin a definition, with the text to insert. */
 const KEYWORDS: Readonly<Record<string, string>> = {
@@ -68,9 +69,7 @@ interface Suggestion extends CompletionItem {
  * decides. So a half-written definition affects nothing but itself. `variables`: names of environment variables beyond those in the program.
  */
 export function completionsAt(
-  program: EditedProgram,
-  path: string,
-  offset: number,
+  { program, path, offset }: FilePlace,
   variables: readonly string[],
 ): readonly CompletionItem[] {
   const file = program.file(path);
@@ -128,7 +127,7 @@ class CompletionFinder {
     if (owner === undefined) return [];
     // Without a client and a prompt, the body of a function is code.
     const isNew = owner.kind === 'workflow' && ONLY_WORD.test(file.text.slice(owner.span.start, owner.span.end));
-    return isNew ? items(KNOWN_KEYS.function ?? [], Kind.Property) : this.#inDeclaration(owner);
+    return isNew ? suggestions(KNOWN_KEYS.function ?? [], Kind.Property) : this.#inDeclaration(owner);
   }
 
   #inDeclaration(owner: DeclarationNode): readonly Suggestion[] {
@@ -145,9 +144,9 @@ class CompletionFinder {
   #types(): readonly Suggestion[] {
     const { scope } = this.#program.analysis().context;
     return [
-      ...items([...PRIMITIVES, ...MEDIA, 'map'], Kind.Keyword),
-      ...items([...scope.classes.keys(), ...scope.aliases.keys()], Kind.Class),
-      ...items(scope.enums.keys(), Kind.Enum),
+      ...suggestions([...PRIMITIVES, ...MEDIA, 'map'], Kind.Keyword),
+      ...suggestions([...scope.classes.keys(), ...scope.aliases.keys()], Kind.Class),
+      ...suggestions(scope.enums.keys(), Kind.Enum),
     ];
   }
 
@@ -156,7 +155,7 @@ class CompletionFinder {
     if (entry === undefined) return [];
     if (touches(entry.key.span, this.#offset)) {
       const present = new Set(entries.map(({ key }) => key.text));
-      return items(
+      return suggestions(
         (KNOWN_KEYS[owner.kind] ?? []).filter((key) => !present.has(key)),
         Kind.Property,
       );
@@ -177,11 +176,11 @@ class CompletionFinder {
       case 'function client':
         return this.#clients();
       case 'client provider':
-        return items(PROVIDERS, Kind.EnumMember);
+        return suggestions(PROVIDERS, Kind.EnumMember);
       case 'client retry_policy':
-        return items(scope.retryPolicies.keys(), Kind.Constant);
+        return suggestions(scope.retryPolicies.keys(), Kind.Constant);
       case 'test functions':
-        return items(scope.functions.keys(), Kind.Function);
+        return suggestions(scope.functions.keys(), Kind.Function);
       case 'test args':
         return owner.kind === 'test' && value?.kind === 'map' ? this.#arguments(owner, value.entries) : [];
       default:
@@ -193,8 +192,8 @@ class CompletionFinder {
     const { scope } = this.#program.analysis().context;
     const shorthands = PROVIDERS.filter((name) => PROVIDER_DESCRIPTIONS[name].http !== undefined);
     return [
-      ...items(scope.clients.keys(), Kind.Constant),
-      ...items(
+      ...suggestions(scope.clients.keys(), Kind.Constant),
+      ...suggestions(
         shorthands.map((name) => `${name}/`),
         Kind.EnumMember,
       ),
@@ -209,16 +208,16 @@ class CompletionFinder {
     const { scope } = this.#program.analysis().context;
     const last = path.at(-1);
     if (last === 'strategy' && path.length === 1 && shape.kind === 'text') return this.#clients();
-    if (last === 'weights') return items(scope.clients.keys(), Kind.Constant);
-    if (last === 'function') return items(scope.functions.keys(), Kind.Function);
+    if (last === 'weights') return suggestions(scope.clients.keys(), Kind.Constant);
+    if (last === 'function') return suggestions(scope.functions.keys(), Kind.Function);
     const written = value.kind === 'string' ? value.value : '';
     if (value.kind === 'string' && value.quoted) return wordsOf(shape);
     const variables = this.#variableNames().map((name) => `env.${name}`);
     return value.kind === 'env' || written.startsWith('env.')
-      ? items(variables, Kind.Variable)
+      ? suggestions(variables, Kind.Variable)
       : [
           ...wordsOf(shape),
-          ...(shape.kind === 'count' || shape.kind === 'one-of' ? [] : items(variables, Kind.Variable)),
+          ...(shape.kind === 'count' || shape.kind === 'one-of' ? [] : suggestions(variables, Kind.Variable)),
         ];
   }
 
@@ -260,7 +259,7 @@ class CompletionFinder {
     if (value.kind !== 'map') {
       const values = scope.enums.get(type.name)?.values ?? [];
       const names = type.name === 'bool' ? ['true', 'false'] : values.map(({ name }) => name.text);
-      return items(names, Kind.EnumMember);
+      return suggestions(names, Kind.EnumMember);
     }
     const entry = value.entries.find((each) => this.#isIn(each.value));
     const field = fields.find(({ name }) => name.text === entry?.key.text);
@@ -274,7 +273,7 @@ class CompletionFinder {
     const word = /\{%[-+]?\s*\w*$/u.exec(text.slice(0, this.#offset - 1));
     if (word !== null) {
       const ends = STATEMENTS.map((statement) => `end${statement}`);
-      return items([...STATEMENTS, 'elif', 'else', ...ends], Kind.Keyword);
+      return suggestions([...STATEMENTS, 'elif', 'else', ...ends], Kind.Keyword);
     }
     let found: readonly Suggestion[] = [];
     const program = this.#program;
@@ -333,14 +332,18 @@ class CompletionFinder {
       const kind = value.kind === 'template-string' || value.kind === 'macro' ? Kind.Function : Kind.Variable;
       return { label: name, kind, ...(value.kind === 'typed' && { detail: typeText(value.type) }) };
     });
-    return [...variables, ...items(this.#program.definitions().enums.keys(), Kind.Enum), ...vocabulary(FUNCTIONS)];
+    return [
+      ...variables,
+      ...suggestions(this.#program.definitions().enums.keys(), Kind.Enum),
+      ...vocabulary(FUNCTIONS),
+    ];
   }
 
   #members(object: StaticValue): readonly Suggestion[] {
-    if (object.kind === 'chat') return items(['role', 'chat'], Kind.Method);
-    if (object.kind === 'object') return items(object.attributes.keys(), Kind.Property);
+    if (object.kind === 'chat') return suggestions(['role', 'chat'], Kind.Method);
+    if (object.kind === 'object') return suggestions(object.attributes.keys(), Kind.Property);
     if (object.kind === 'enum')
-      return items(
+      return suggestions(
         object.type.values.map(({ name }) => name),
         Kind.EnumMember,
       );
@@ -366,7 +369,7 @@ class CompletionFinder {
     return types.flatMap((type) => {
       const literals = type.kind === 'literal' && typeof type.value === 'string' ? [type.value] : [];
       const values = type.kind === 'enum' ? (definitions.enums.get(type.name)?.values ?? []) : [];
-      return items([...literals, ...values.map(({ name }) => name)], Kind.EnumMember);
+      return suggestions([...literals, ...values.map(({ name }) => name)], Kind.EnumMember);
     });
   }
 
@@ -378,7 +381,7 @@ class CompletionFinder {
     const listed = allowed === undefined ? undefined : resolveValue(allowed, () => null);
     const ofProvider = client && PROVIDER_DESCRIPTIONS[client.provider].http?.roles;
     const roles = Array.isArray(listed) ? listed.filter((role) => typeof role === 'string') : (ofProvider ?? ROLES);
-    return items(roles, Kind.EnumMember);
+    return suggestions(roles, Kind.EnumMember);
   }
 }
 
@@ -386,7 +389,7 @@ function isMarked(expression: Expression): boolean {
   return expression.kind === 'string' && expression.value.includes(MARK);
 }
 
-function items(labels: Iterable<string>, kind: Kind): readonly Suggestion[] {
+function suggestions(labels: Iterable<string>, kind: Kind): readonly Suggestion[] {
   return [...labels].filter((label) => !label.includes(MARK)).map((label) => ({ label, kind }));
 }
 
@@ -400,7 +403,7 @@ function vocabulary(words: Readonly<Record<string, readonly string[]>>): readonl
 function attributesOf(place: AttributePlace): readonly Suggestion[] {
   const at = place === 'class' || place === 'enum' || place === 'test' ? '@@' : '@';
   const names = Object.entries(ATTRIBUTES).filter(([, places]) => places[place] === 'effect');
-  return items(
+  return suggestions(
     names.map(([name]) => `${at}${name}`),
     Kind.Property,
   );
@@ -421,9 +424,9 @@ function settingsOf({
 }
 
 function wordsOf(shape: Shape): readonly Suggestion[] {
-  if (shape.kind === 'one-of') return items(shape.words, Kind.EnumMember);
+  if (shape.kind === 'one-of') return suggestions(shape.words, Kind.EnumMember);
   if (shape.kind === 'either') return shape.shapes.flatMap(wordsOf);
-  return shape.kind === 'boolean' ? items(['true', 'false'], Kind.Keyword) : [];
+  return shape.kind === 'boolean' ? suggestions(['true', 'false'], Kind.Keyword) : [];
 }
 
 /** The parameters or fields that a map does not have yet. */
@@ -433,7 +436,7 @@ function members(
 ): readonly Suggestion[] {
   const present = new Set(entries.map(({ key }) => key.text));
   const names = nodes.map(({ name }) => name.text);
-  return items(new Set(names.filter((name) => !present.has(name))), Kind.Field);
+  return suggestions(new Set(names.filter((name) => !present.has(name))), Kind.Field);
 }
 
 function variablesIn(entries: readonly EntryNode[]): readonly string[] {

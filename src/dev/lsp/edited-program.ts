@@ -109,7 +109,7 @@ export class EditedProgram {
   }
 
   symbols(): readonly DefinitionSymbol[] {
-    this.#symbols ??= findSymbols(this.analysis());
+    this.#symbols ??= findSymbols(this.analysis(), this.definitions());
     return this.#symbols;
   }
 

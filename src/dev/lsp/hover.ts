@@ -15,6 +15,7 @@ import type { EditedProgram, SymbolPlace } from './edited-program.ts';
 import { rangeOf, touches } from './places.ts';
 import { providerOf, settingAt } from './setting-place.ts';
 import { templateAt, walkTemplate } from './template-place.ts';
+import type { FilePlace } from './workspace.ts';
 
 /** Renders the prompt of a function for its first test, or states why there is none; undefined without a test. */
 export type RenderPrompt = (program: EditedProgram, functionName: string) => Promise<RenderedPrompt | undefined>;
@@ -29,12 +30,7 @@ export type RenderedPrompt = { readonly test: string } & (
 const MOST_LINES = 40;
 
 /** Describes the name, setting or expression at an offset. */
-export async function hoverAt(
-  program: EditedProgram,
-  path: string,
-  offset: number,
-  render: RenderPrompt,
-): Promise<Hover | undefined> {
+export async function hoverAt({ program, path, offset }: FilePlace, render: RenderPrompt): Promise<Hover | undefined> {
   const document = program.document(path);
   if (document === undefined) return undefined;
   const places = program.symbolsAt(path, offset);
@@ -68,7 +64,8 @@ async function describeSymbol(program: EditedProgram, { symbol }: SymbolPlace, r
 function declarationText(program: EditedProgram, symbol: DefinitionSymbol): string {
   const { file: path, start } = symbol.declaration;
   const document = program.document(path);
-  const node = document?.declarations.find(({ span }) => touches(span, start));
+  const nodes = document?.declarations.flatMap((each) => (each.kind === 'test' ? [...each.types, each] : [each]));
+  const node = nodes?.find(({ span }) => touches(span, start));
   if (document === undefined || node === undefined) return symbol.name;
   const { file } = document;
   switch (symbol.kind) {

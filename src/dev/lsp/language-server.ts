@@ -8,6 +8,7 @@ import {
   type InitializeResult,
   LSPErrorCodes,
   type Position,
+  type Range,
   ResponseError,
   TextDocumentSyncKind,
 } from 'vscode-languageserver/node';
@@ -16,18 +17,18 @@ import type { Analysis } from '../../compiler/2-check/check.ts';
 import type { CompileOptions } from '../../compiler/compile-options.ts';
 import { completionsAt } from './completion.ts';
 import { hoverAt, type RenderedPrompt, type RenderPrompt } from './hover.ts';
-import { definitionsAt, highlightsAt, referencesAt, renameAt, renamedAt, type Cursor } from './navigation.ts';
+import { definitionsAt, referencesAt, renameAt, renamedAt } from './navigation.ts';
 import { codeLenses, documentSymbols, foldingRanges, formattingEdits, workspaceSymbols } from './outline.ts';
 import { offsetAt } from './places.ts';
 import { problemsByFile, quickFixes } from './problems.ts';
 import type { RenderSettings } from './render-prompt.ts';
 import { semanticTokens, TOKEN_LEGEND } from './semantic-tokens.ts';
-import { Workspace, type FileOfProgram } from './workspace.ts';
+import { type FilePlace, type FileOfProgram, Workspace } from './workspace.ts';
 
 export interface LanguageServerSettings {
   readonly compile: CompileOptions;
   readonly render: RenderSettings;
-  /** Receives what the person who develops svc has to know: an exception with its stack. */
+  /** Receives each exception with its stack, for the log. */
   readonly report: (problem: string) => void;
 }
 
@@ -109,7 +110,10 @@ class LanguageServer {
     const folders = workspaceFolders?.map(({ uri }) => uri) ?? [rootUri ?? []].flat();
     for (const uri of folders) this.#workspace.addFolder(uri);
     const { didChangeWatchedFiles, workspaceFolders: hasFolders } = capabilities.workspace ?? {};
-    this.#client = { watchesFiles: didChangeWatchedFiles?.dynamicRegistration === true, hasFolders: hasFolders === true };
+    this.#client = {
+      watchesFiles: didChangeWatchedFiles?.dynamicRegistration === true,
+      hasFolders: hasFolders === true,
+    };
     const filters = [{ scheme: 'file', pattern: { glob: '**' } }];
     return {
       serverInfo: { name: 'svc', version: this.#settings.compile.version },
@@ -119,7 +123,6 @@ class LanguageServer {
         hoverProvider: true,
         definitionProvider: true,
         referencesProvider: true,
-        documentHighlightProvider: true,
         renameProvider: { prepareProvider: true },
         documentSymbolProvider: true,
         workspaceSymbolProvider: true,
@@ -165,7 +168,7 @@ class LanguageServer {
       this.#reportBug(what, error);
     }
     clearTimeout(this.#timer);
-    // While someone types in a large program, checks take at most half of the time.
+    // A pause as long as the last check: while someone types fast in a large program, requests come first.
     this.#timer = setTimeout(() => this.#publish(), Math.min(this.#lastCheckMs, LONGEST_PAUSE_MS));
   }
 
@@ -209,7 +212,7 @@ class LanguageServer {
   #answerAboutDocuments(): void {
     const connection = this.#connection;
     const workspace = this.#workspace;
-    const about = this.#aboutDocument.bind(this);
+    const about = this.#aboutDocument;
     connection.onDocumentSymbol(
       about('documentSymbol', ({ program, path }) => {
         const document = program.document(path);
@@ -230,20 +233,12 @@ class LanguageServer {
       }),
     );
     connection.onCodeLens(about('codeLens', ({ program, path }) => [...codeLenses(program, workspace, path)]));
-    connection.languages.semanticTokens.on(
-      this.#answering('semanticTokens', ({ textDocument }: DocumentParams) => {
-        const file = workspace.at(textDocument.uri);
-        return { data: file === undefined ? [] : [...semanticTokens(file.program, file.path)] };
-      }),
-    );
+    const tokens = about('semanticTokens', ({ program, path }) => ({ data: [...semanticTokens(program, path)] }));
+    connection.languages.semanticTokens.on((params) => tokens(params) ?? { data: [] });
     connection.onCodeAction(
-      this.#answering(
-        'codeAction',
-        ({ textDocument, range }: DocumentParams & { readonly range: Parameters<typeof quickFixes>[3] }) => {
-          const file = workspace.at(textDocument.uri);
-          return file === undefined ? null : [...quickFixes(file.program, workspace, file.path, range)];
-        },
-      ),
+      about('codeAction', ({ program, path }, { range }: DocumentParams & { readonly range: Range }) => [
+        ...quickFixes(program, workspace, path, range),
+      ]),
     );
     connection.onWorkspaceSymbol(
       this.#answering('workspaceSymbol', ({ query }: { readonly query: string }) => [
@@ -255,61 +250,52 @@ class LanguageServer {
   #answerAboutPositions(): void {
     const connection = this.#connection;
     const workspace = this.#workspace;
-    connection.onHover(
-      this.#aboutPosition(
-        'hover',
-        async ({ program, path, offset }) => (await hoverAt(program, path, offset, this.#renderPrompt)) ?? null,
-      ),
-    );
+    const about = this.#aboutPosition;
+    connection.onHover(about('hover', async (cursor) => (await hoverAt(cursor, this.#renderPrompt)) ?? null));
     connection.onCompletion(
-      this.#aboutPosition('completion', ({ program, path, offset }) => [
-        ...completionsAt(program, path, offset, workspace.variablesOf(program)),
-      ]),
+      about('completion', (cursor) => [...completionsAt(cursor, workspace.variablesOf(cursor.program))]),
     );
-    connection.onDefinition(this.#aboutPosition('definition', (cursor) => [...definitionsAt(workspace, cursor)]));
+    connection.onDefinition(about('definition', (cursor) => [...definitionsAt(workspace, cursor)]));
     connection.onReferences(
-      this.#aboutPosition(
+      about(
         'references',
         (cursor, params: PositionParams & { readonly context: { readonly includeDeclaration: boolean } }) => [
           ...referencesAt(workspace, cursor, params.context.includeDeclaration),
         ],
       ),
     );
-    connection.onDocumentHighlight(this.#aboutPosition('documentHighlight', (cursor) => [...highlightsAt(cursor)]));
     connection.onPrepareRename(
-      this.#aboutPosition('prepareRename', (cursor) => {
+      about('prepareRename', (cursor) => {
         const { range, symbol } = valueOf(renamedAt(cursor));
         return { range, placeholder: symbol.name };
       }),
     );
     connection.onRenameRequest(
-      this.#aboutPosition('rename', (cursor, { newName }: PositionParams & { readonly newName: string }) =>
+      about('rename', (cursor, { newName }: PositionParams & { readonly newName: string }) =>
         valueOf(renameAt(workspace, cursor, newName)),
       ),
     );
   }
 
-  #aboutDocument<Answer>(
+  /** Answers about a document; null for one that no program has. */
+  readonly #aboutDocument = <Answer, Params extends DocumentParams>(
     what: string,
-    answer: (file: FileOfProgram) => Answer,
-  ): (params: DocumentParams) => Answer | null {
-    return this.#answering(what, ({ textDocument }: DocumentParams) => {
-      const file = this.#workspace.at(textDocument.uri);
-      return file === undefined ? null : answer(file);
+    answer: (file: FileOfProgram, params: Params) => Answer,
+  ): ((params: Params) => Answer | null) =>
+    this.#answering(what, (params: Params) => {
+      const file = this.#workspace.at(params.textDocument.uri);
+      return file === undefined ? null : answer(file, params);
     });
-  }
 
-  #aboutPosition<Answer, Params extends PositionParams>(
+  readonly #aboutPosition = <Answer, Params extends PositionParams>(
     what: string,
-    answer: (cursor: Cursor, params: Params) => Answer,
-  ): (params: Params) => Answer | null {
-    return this.#answering(what, (params: Params) => {
-      const found = this.#workspace.at(params.textDocument.uri);
-      const file = found?.program.file(found.path);
-      if (found === undefined || file === undefined) return null;
-      return answer({ ...found, offset: offsetAt(file, params.position) }, params);
+    answer: (cursor: FilePlace, params: Params) => Answer,
+  ): ((params: Params) => Answer | null) =>
+    this.#aboutDocument(what, (found, params: Params) => {
+      const file = found.program.file(found.path);
+      const offset = file === undefined ? 0 : offsetAt(file, params.position);
+      return answer({ ...found, offset }, params);
     });
-  }
 
   /** Turns an exception into the answer to its request, and reports it: the server lives on. */
   #answering<Params, Answer>(what: string, answer: (params: Params) => Answer): (params: Params) => Answer {

@@ -1,37 +1,24 @@
-import {
-  type DocumentHighlight,
-  type Location,
-  type Range,
-  type WorkspaceEdit,
-  type TextEdit,
-} from 'vscode-languageserver/node';
+import { type Location, type Range, type WorkspaceEdit, type TextEdit } from 'vscode-languageserver/node';
 import type { DefinitionSymbol } from '../../compiler/symbols.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { EditedProgram, SymbolPlace } from './edited-program.ts';
 import { rangeOf } from './places.ts';
-import type { Workspace } from './workspace.ts';
-
-/** A request about a place in a document. */
-export interface Cursor {
-  readonly program: EditedProgram;
-  readonly path: string;
-  readonly offset: number;
-}
+import type { FilePlace, Workspace } from './workspace.ts';
 
 export function locationOf(workspace: Workspace, program: EditedProgram, span: Span): Location | undefined {
   const file = program.file(span.file);
   return file && { uri: workspace.uriOf(span.file), range: rangeOf(file, span) };
 }
 
-export function definitionsAt(workspace: Workspace, { program, path, offset }: Cursor): readonly Location[] {
+export function definitionsAt(workspace: Workspace, { program, path, offset }: FilePlace): readonly Location[] {
   const symbols = program.symbolsAt(path, offset);
   return symbols.flatMap(({ symbol }) => locationOf(workspace, program, symbol.declaration) ?? []);
 }
 
 export function referencesAt(
   workspace: Workspace,
-  { program, path, offset }: Cursor,
+  { program, path, offset }: FilePlace,
   withDeclaration: boolean,
 ): readonly Location[] {
   return program
@@ -40,21 +27,14 @@ export function referencesAt(
     .flatMap((span) => locationOf(workspace, program, span) ?? []);
 }
 
-/** The places in the same document. */
-export function highlightsAt({ program, path, offset }: Cursor): readonly DocumentHighlight[] {
-  const file = program.file(path);
-  if (file === undefined) return [];
-  return program
-    .symbolsAt(path, offset)
-    .flatMap(({ symbol }) => [symbol.declaration, ...symbol.occurrences])
-    .filter((span) => span.file === path)
-    .map((span) => ({ range: rangeOf(file, span) }));
-}
-
 // --- rename ----------------------------------------------------------------------------------------------------------
 
 /** Returns the name to rename, or why it cannot be renamed. */
-export function renamedAt({ program, path, offset }: Cursor): Result<SymbolPlace & { readonly range: Range }, string> {
+export function renamedAt({
+  program,
+  path,
+  offset,
+}: FilePlace): Result<SymbolPlace & { readonly range: Range }, string> {
   const [place, ...others] = program.symbolsAt(path, offset);
   const file = program.file(path);
   if (place === undefined || file === undefined) return err('There is no name to rename here.');
@@ -71,7 +51,7 @@ const IDENTIFIER = /^[A-Za-z_]\w*$/u;
  * Returns the edits that rename the symbol at a place. Refuses a name with which the definitions would have another error, or another
  * meaning: it checks the renamed program and compares.
  */
-export function renameAt(workspace: Workspace, cursor: Cursor, newName: string): Result<WorkspaceEdit, string> {
+export function renameAt(workspace: Workspace, cursor: FilePlace, newName: string): Result<WorkspaceEdit, string> {
   const found = renamedAt(cursor);
   if (!found.ok) return found;
   const { symbol } = found.value;

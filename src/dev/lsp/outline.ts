@@ -18,10 +18,6 @@ import type { EditedProgram } from './edited-program.ts';
 import { positionOf, rangeOf } from './places.ts';
 import type { Workspace } from './workspace.ts';
 
-/*
- * What an editor shows about a whole document. None of it needs the checker.
- */
-
 const KINDS: Readonly<Record<SymbolKind, Kind>> = {
   class: Kind.Class,
   field: Kind.Field,
@@ -147,7 +143,7 @@ function commentGroups(text: string): readonly CommentGroup[] {
 // --- lenses and formatting -------------------------------------------------------------------------------------------
 
 /** Commands that the client runs: a test, or a function with the arguments of a test in the playground. */
-export const COMMANDS = { runTest: 'svc.runTest', openPlayground: 'svc.openPlayground' } as const;
+export const EDITOR_COMMANDS = { runTest: 'svc.runTest', openPlayground: 'svc.openPlayground' } as const;
 
 /** The arguments of both commands: the function, the test, and the URI of the file with the test. */
 function lens(
@@ -169,16 +165,16 @@ export function codeLenses(program: EditedProgram, workspace: Workspace, path: s
     if (node.kind === 'function') {
       const test = testsOf.get(node.name.text)?.[0]?.name;
       const args = [node.name.text, test?.text ?? '', workspace.uriOf(test?.span.file ?? path)];
-      return [lens(file, node.name, ['Open in playground', COMMANDS.openPlayground], args)];
+      return [lens(file, node.name, ['Open in playground', EDITOR_COMMANDS.openPlayground], args)];
     }
     if (node.kind !== 'test') return [];
     const functions = testedFunctions(node);
     return functions.flatMap((name) => {
       const args = [name, node.name.text, workspace.uriOf(path)];
-      const of = functions.length === 1 ? '' : ` of ${name}`;
+      const [ofFunction, itself] = functions.length === 1 ? ['', ''] : [` of ${name}`, ` ${name}`];
       return [
-        lens(file, node.name, [`Run test${of}`, COMMANDS.runTest], args),
-        lens(file, node.name, [`Open${of} in playground`, COMMANDS.openPlayground], args),
+        lens(file, node.name, [`Run test${ofFunction}`, EDITOR_COMMANDS.runTest], args),
+        lens(file, node.name, [`Open${itself} in playground`, EDITOR_COMMANDS.openPlayground], args),
       ];
     });
   });

@@ -1,7 +1,4 @@
 import { SemanticTokensBuilder } from 'vscode-languageserver/node';
-import { Attribute, isDeclarationWord } from '../../compiler/1-parse/tokens.ts';
-import { tokenize } from '../../compiler/1-parse/tokenize.ts';
-import type { EntryNode, ValueNode } from '../../compiler/1-parse/syntax-nodes.ts';
 import { typesIn, typeSites } from '../../compiler/2-check/scope.ts';
 import type { SymbolKind } from '../../compiler/symbols.ts';
 import type { Span } from '../../diagnostics/span.ts';
@@ -10,23 +7,11 @@ import { positionOf } from './places.ts';
 
 /** The types and modifiers of tokens, in the order of their numbers. */
 export const TOKEN_LEGEND = {
-  tokenTypes: [
-    'class',
-    'property',
-    'enum',
-    'enumMember',
-    'type',
-    'function',
-    'macro',
-    'variable',
-    'parameter',
-    'decorator',
-    'keyword',
-  ],
+  tokenTypes: ['class', 'property', 'enum', 'enumMember', 'type', 'function', 'macro', 'variable', 'parameter'],
   tokenModifiers: ['declaration', 'readonly', 'defaultLibrary'],
 };
 
-type TokenName = (typeof TOKEN_TYPES)[SymbolKind] | 'decorator' | 'keyword';
+type TokenName = (typeof TOKEN_TYPES)[SymbolKind];
 
 const TOKEN_TYPES = {
   class: 'class',
@@ -52,17 +37,16 @@ interface Token {
   readonly modifiers: number;
 }
 
-/** The names of a document by their meaning, its keywords, keys and attributes, as the numbers of the protocol. */
+/** The names of a document by their meaning, as the numbers of the protocol. Grammars of editors know the rest. */
 export function semanticTokens(program: EditedProgram, path: string): readonly number[] {
   const document = program.document(path);
   if (document === undefined) return [];
-  const tokens = [...names(program, path), ...words(document.file.text)];
+  const tokens = [...names(program, path)];
   for (const node of document.declarations) {
     for (const { type } of typeSites(node)) {
       const builtIn = typesIn(type).filter((inner) => inner.kind === 'name');
       tokens.push(...builtIn.map(({ span }) => token(span, 'type', MODIFIERS.defaultLibrary)));
     }
-    if ('entries' in node) tokens.push(...node.entries.flatMap(keys));
   }
   const builder = new SemanticTokensBuilder();
   let end = 0;
@@ -89,21 +73,4 @@ function names(program: EditedProgram, path: string): Token[] {
     const modifiers = (isConstant ? MODIFIERS.readonly : 0) + (declares ? MODIFIERS.declaration : 0);
     return token(span, TOKEN_TYPES[symbol.kind], modifiers);
   });
-}
-
-/** The keywords that begin definitions, and attributes. */
-function words(text: string): readonly Token[] {
-  return tokenize(text).flatMap((each) => {
-    const span = { start: each.startOffset, end: each.startOffset + each.image.length };
-    if (each.tokenType === Attribute) return [token(span, 'decorator')];
-    return each.startsDeclaration === true && isDeclarationWord(each) ? [token(span, 'keyword')] : [];
-  });
-}
-
-function keys({ key, value }: EntryNode): readonly Token[] {
-  const of = (node: ValueNode | undefined): readonly Token[] => {
-    if (node?.kind === 'list') return node.items.flatMap(of);
-    return node?.kind === 'map' ? node.entries.flatMap(keys) : [];
-  };
-  return [token(key.span, 'property'), ...of(value)];
 }

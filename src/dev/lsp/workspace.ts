@@ -19,6 +19,11 @@ export interface FileOfProgram {
   readonly path: string;
 }
 
+/** A request about a place in a document. */
+export interface FilePlace extends FileOfProgram {
+  readonly offset: number;
+}
+
 /** Directories that are always a program of their own. */
 const DEFINITION_DIRECTORIES: ReadonlySet<string> = new Set(['svc_src', 'baml_src']);
 

@@ -37,7 +37,7 @@ const FUNCTION = (prompt: string): string => `function Describe(person: Person, 
 
 function labels(text: string, variables: readonly string[] = []): readonly string[] {
   const { program, path, offset } = edited({ 'a.svc': DEFINITIONS, 'b.svc': text });
-  return completionsAt(program, path, offset, variables).map(({ label }) => label);
+  return completionsAt({ program, path, offset }, variables).map(({ label }) => label);
 }
 
 test.each<readonly [string, string, readonly string[], readonly string[]]>([
@@ -167,7 +167,7 @@ test.each([
 
 test('a suggestion replaces the word before the cursor', () => {
   const { program, path, offset } = edited({ 'a.svc': DEFINITIONS, 'b.svc': FUNCTION('{{ person.na‸ }}') });
-  const item = completionsAt(program, path, offset, []).find(({ label }) => label === 'name');
+  const item = completionsAt({ program, path, offset }, []).find(({ label }) => label === 'name');
   expect(item).toMatchObject({ detail: 'string' });
   if (item?.textEdit === undefined || !('range' in item.textEdit)) throw new Error('there is no edit');
   expect(applied(program, path, [item.textEdit])).toContain('{{ person.name }}');

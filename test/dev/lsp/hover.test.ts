@@ -57,7 +57,7 @@ async function hover(text: string, word: string, inside = word): Promise<string 
   expect(at, inside).toBeGreaterThanOrEqual(0);
   const start = at + inside.indexOf(word);
   const { program, path, offset } = edited({ 'a.svc': `${text.slice(0, start)}‸${text.slice(start)}` });
-  const found = await hoverAt(program, path, offset + 1, (of, name) => renderPrompt(of, name, SETTINGS));
+  const found = await hoverAt({ program, path, offset: offset + 1 }, (of, name) => renderPrompt(of, name, SETTINGS));
   const contents = found?.contents;
   return contents === undefined || typeof contents === 'string' || !('value' in contents) ? undefined : contents.value;
 }

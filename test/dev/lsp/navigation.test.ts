@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { highlightsAt, definitionsAt, referencesAt, renameAt, renamedAt } from '../../../src/dev/lsp/navigation.ts';
+import { definitionsAt, referencesAt, renameAt, renamedAt } from '../../../src/dev/lsp/navigation.ts';
 import { uriOf } from '../../../src/dev/lsp/places.ts';
 import { applied, at, edited, workspace } from './edited.ts';
 
@@ -139,7 +139,7 @@ test.each<readonly [string, keyof typeof FILES, string, string, string]>([
   ['a class that a type_builder declares', 'rest.svc', 'Extra', 'Extra?', 'rest.svc:40'],
   ['a field in an alias', 'types.svc', 'Pet', '| Pet', 'types.svc:15'],
   ['a field in a constraint of a class', 'types.svc', 'name', 'this.name', 'types.svc:2'],
-])('the definition of %s', (_what, file, word, inside, expected) => {
+])('the definition of %s', (_what, ...[file, word, inside, expected]) => {
   expect(lines(definitionsAt(workspace, cursorAt(file, word, inside)))).toEqual([expected]);
 });
 
@@ -157,10 +157,6 @@ test('references are found across files, templates, tests and constraints', () =
     'types.svc:5',
   ]);
   expect(lines(referencesAt(workspace, cursor, true))).toContain('types.svc:2');
-});
-
-test('highlights stay in the document', () => {
-  expect(highlightsAt(cursorAt('functions.svc', 'limit', 'limit: int')).length).toBe(3);
 });
 
 test('a name that means nothing has no definition', () => {
@@ -222,7 +218,7 @@ test.each<readonly [string, string, string, string, string]>([
   ['no identifier', 'Person', 'Person {', 'two words', '"two words" is not a name'],
   ['an empty name', 'Person', 'Person {', '', '"" is not a name'],
   ['a built-in type', 'Person', 'Person {', 'string', 'string'],
-])('a rename to %s is refused', (_what, word, inside, newName, reason) => {
+])('a rename to %s is refused', (_what, ...[word, inside, newName, reason]) => {
   expect(renamed(cursorAt('types.svc', word, inside), newName)).toContain(reason);
 });
 

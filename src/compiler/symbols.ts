@@ -14,7 +14,7 @@ import type {
 import { optionsOf } from './2-check/build-definitions.ts';
 import { namesOfCondition, namesOfTemplate, everyType, type Analysis } from './2-check/check.ts';
 import { entryValue, listItems, stringOf } from './2-check/node-values.ts';
-import { DefinitionScope, extendTypes, testedFunctions, typesIn, typeSites } from './2-check/scope.ts';
+import { DefinitionScope, extendTypes, innerTypes, testedFunctions, typesIn, typeSites } from './2-check/scope.ts';
 import { alternatives, typed, type StaticValue } from './2-check/templates/static-value.ts';
 import { NO_RULES, TemplateWalker } from './2-check/templates/template-walker.ts';
 
@@ -38,6 +38,30 @@ export interface DefinitionSymbol {
  */
 export function findSymbols(analysis: Analysis, definitions: DefinitionIndex): readonly DefinitionSymbol[] {
   return new SymbolFinder(analysis, definitions).run();
+}
+
+/** Visits the parts of a value whose type has a name, outer parts first: one of a union, with each name. */
+export function walkValue(
+  whole: ValueNode | undefined,
+  declared: TypeNode | undefined,
+  scope: DefinitionScope,
+  visit: (part: ValueNode, typeName: string) => void,
+): void {
+  // An alias can name itself.
+  const walk = (value: ValueNode | undefined, type: TypeNode | undefined, aliases: readonly string[] = []): void => {
+    if (value === undefined || type === undefined) return;
+    if (type.kind === 'list') for (const item of value.kind === 'list' ? value.items : []) walk(item, type.element);
+    else if (type.kind === 'map') for (const entry of mapEntries(value)) walk(entry.value, type.value);
+    else if (type.kind !== 'name') for (const member of innerTypes(type)) walk(value, member, aliases);
+    else if (scope.aliases.has(type.name)) {
+      if (!aliases.includes(type.name)) walk(value, scope.aliases.get(type.name)?.type, [...aliases, type.name]);
+    } else {
+      visit(value, type.name);
+      const fields = new Map(scope.classes.get(type.name)?.fields.map((field) => [field.name.text, field.type]));
+      for (const { key, value: member } of mapEntries(value)) walk(member, fields.get(key.text));
+    }
+  };
+  walk(whole, declared);
 }
 
 interface FoundSymbol extends DefinitionSymbol {
@@ -175,38 +199,14 @@ class SymbolFinder {
     if (value !== undefined && parameter?.type !== undefined) this.#valueUses(value, parameter.type, scope);
   }
 
-  /** Finds the fields and enum values in a value of a type. */
-  #valueUses(value: ValueNode, type: TypeNode, scope: DefinitionScope, aliases: readonly string[] = []): void {
-    switch (type.kind) {
-      case 'optional':
-        return this.#valueUses(value, type.type, scope, aliases);
-      case 'union':
-        for (const member of type.members) this.#valueUses(value, member, scope, aliases);
-        return;
-      case 'list':
-        if (value.kind === 'list') for (const item of value.items) this.#valueUses(item, type.element, scope);
-        return;
-      case 'map':
-        for (const { value: member } of mapEntries(value))
-          if (member !== undefined) this.#valueUses(member, type.value, scope);
-        return;
-      case 'name': {
-        const alias = aliases.includes(type.name) ? undefined : scope.aliases.get(type.name);
-        if (alias !== undefined) return this.#valueUses(value, alias.type, scope, [...aliases, type.name]);
-        return this.#namedValueUses(value, type.name, scope);
-      }
-      default:
-    }
-  }
-
-  #namedValueUses(value: ValueNode, typeName: string, scope: DefinitionScope): void {
-    const text = stringOf(value);
-    this.#use(scope.enums.get(typeName)?.values.find(({ name }) => name.text === text)?.name, value.span);
-    for (const { key, value: member } of mapEntries(value)) {
-      const field = scope.classes.get(typeName)?.fields.find(({ name }) => name.text === key.text);
-      this.#use(field?.name, key.span);
-      if (member !== undefined && field?.type !== undefined) this.#valueUses(member, field.type, scope);
-    }
+  /** The fields and enum values in a value of a type. */
+  #valueUses(value: ValueNode, type: TypeNode, scope: DefinitionScope): void {
+    walkValue(value, type, scope, (part, typeName) => {
+      const text = stringOf(part);
+      this.#use(scope.enums.get(typeName)?.values.find(({ name }) => name.text === text)?.name, part.span);
+      for (const { key } of mapEntries(part))
+        this.#use(scope.classes.get(typeName)?.fields.find(({ name }) => name.text === key.text)?.name, key.span);
+    });
   }
 
   // --- templates -----------------------------------------------------------------------------------------------------

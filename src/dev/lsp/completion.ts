@@ -6,7 +6,6 @@ import {
   type DocumentNode,
   type EntryNode,
   type ParameterNode,
-  type TypeNode,
   type ValueNode,
 } from '../../compiler/1-parse/syntax-nodes.ts';
 import { STATEMENTS } from '../../compiler/1-parse/template/parse-template.ts';
@@ -20,8 +19,9 @@ import {
 } from '../../compiler/2-check/scope.ts';
 import { alternatives, type StaticValue } from '../../compiler/2-check/templates/static-value.ts';
 import { NO_RULES, type TemplateWalker } from '../../compiler/2-check/templates/template-walker.ts';
+import { walkValue } from '../../compiler/symbols.ts';
 import { SourceFile } from '../../diagnostics/source-file.ts';
-import { resolveValue } from '../../schema/client.ts';
+import { resolveValue, variablesIn } from '../../schema/client.ts';
 import { ROLES } from '../../schema/providers/common-options.ts';
 import type { Shape } from '../../schema/providers/option-shapes.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../schema/providers/providers.ts';
@@ -32,7 +32,7 @@ import { MEDIA, PRIMITIVES } from '../../schema/type.ts';
 import type { EditedProgram } from './edited-program.ts';
 import { rangeOf, touches } from './places.ts';
 import { settingAt } from './setting-place.ts';
-import { templateAt, walkTemplate } from './template-place.ts';
+import { knownType, templateAt, walkTemplate } from './template-place.ts';
 import type { FilePlace } from './workspace.ts';
 
 /** The keywords that begin a definition, with the text to insert. */
@@ -223,13 +223,16 @@ class CompletionFinder {
 
   /** Names only: the values are secrets. */
   #variableNames(): readonly string[] {
-    const { scope } = this.#program.analysis().context;
-    const used = scope.declarations.flatMap((node) => ('entries' in node ? variablesIn(node.entries) : []));
-    const ofProviders = [...this.#program.definitions().clients.values()].flatMap(({ provider }) => {
+    const clients = [...this.#program.definitions().clients.values()];
+    const used = [
+      ...clients.flatMap(({ options }) => options),
+      ...this.#program.analysis().tests.flatMap(({ args }) => args),
+    ];
+    const ofProviders = clients.flatMap(({ provider }) => {
       const { keyVariable, variables = [] } = PROVIDER_DESCRIPTIONS[provider].http ?? {};
       return keyVariable === undefined ? variables : [keyVariable, ...variables];
     });
-    return [...new Set([...this.#variables, ...used, ...ofProviders])].filter((name) => !name.includes(MARK));
+    return [...new Set([...this.#variables, ...used.flatMap(({ value }) => variablesIn(value)), ...ofProviders])];
   }
 
   #arguments(
@@ -241,30 +244,20 @@ class CompletionFinder {
     const entry = entries.find(({ value }) => this.#isIn(value));
     if (entry === undefined) return members(parameters, entries);
     const type = parameters.find(({ name }) => name.text === entry.key.text)?.type;
-    return entry.value === undefined || type === undefined ? [] : this.#valueOf(entry.value, type);
+    const parts: Array<{ readonly value: ValueNode; readonly typeName: string }> = [];
+    walkValue(entry.value, type, scope, (value, typeName) => {
+      if (this.#isIn(value)) parts.push({ value, typeName });
+    });
+    const innermost = parts.at(-1)?.value;
+    return parts.filter(({ value }) => value === innermost).flatMap((part) => this.#valueOf(part.value, part.typeName));
   }
 
-  /** Suggests the fields or enum values of an argument. */
-  #valueOf(value: ValueNode, type: TypeNode, depth = 0): readonly Suggestion[] {
+  /** Suggests the fields or enum values of a part of an argument. */
+  #valueOf(value: ValueNode, typeName: string): readonly Suggestion[] {
     const { scope } = this.#program.analysis().context;
-    if (type.kind === 'optional') return this.#valueOf(value, type.type, depth);
-    if (type.kind === 'union') return type.members.flatMap((member) => this.#valueOf(value, member, depth));
-    if (type.kind === 'list' && value.kind === 'list')
-      return value.items.filter((item) => this.#isIn(item)).flatMap((item) => this.#valueOf(item, type.element, depth));
-    if (type.kind !== 'name') return [];
-    const alias = scope.aliases.get(type.name);
-    // An alias can name itself.
-    if (alias !== undefined && depth < 10) return this.#valueOf(value, alias.type, depth + 1);
-    const fields = scope.classes.get(type.name)?.fields ?? [];
-    if (value.kind !== 'map') {
-      const values = scope.enums.get(type.name)?.values ?? [];
-      const names = type.name === 'bool' ? ['true', 'false'] : values.map(({ name }) => name.text);
-      return suggestions(names, Kind.EnumMember);
-    }
-    const entry = value.entries.find((each) => this.#isIn(each.value));
-    const field = fields.find(({ name }) => name.text === entry?.key.text);
-    if (entry === undefined) return members(fields, value.entries);
-    return entry.value === undefined || field?.type === undefined ? [] : this.#valueOf(entry.value, field.type);
+    if (value.kind === 'map') return members(scope.classes.get(typeName)?.fields ?? [], value.entries);
+    const values = scope.enums.get(typeName)?.values ?? [];
+    return suggestions(typeName === 'bool' ? ['true', 'false'] : values.map(({ name }) => name.text), Kind.EnumMember);
   }
 
   // --- templates -----------------------------------------------------------------------------------------------------
@@ -329,8 +322,9 @@ class CompletionFinder {
     const names = new Set(walker.visibleNames());
     const variables = [...names].map((name): Suggestion => {
       const value = walker.expression({ kind: 'name', name, start, end });
+      const type = knownType(value);
       const kind = value.kind === 'template-string' || value.kind === 'macro' ? Kind.Function : Kind.Variable;
-      return { label: name, kind, ...(value.kind === 'typed' && { detail: typeText(value.type) }) };
+      return { label: name, kind, ...(type !== '' && { detail: type }) };
     });
     return [
       ...variables,
@@ -437,13 +431,4 @@ function members(
   const present = new Set(entries.map(({ key }) => key.text));
   const names = nodes.map(({ name }) => name.text);
   return suggestions(new Set(names.filter((name) => !present.has(name))), Kind.Field);
-}
-
-function variablesIn(entries: readonly EntryNode[]): readonly string[] {
-  const of = (value: ValueNode | undefined): readonly string[] => {
-    if (value?.kind === 'env') return [value.variable];
-    if (value?.kind === 'list') return value.items.flatMap(of);
-    return value?.kind === 'map' ? value.entries.flatMap((entry) => of(entry.value)) : [];
-  };
-  return entries.flatMap(({ value }) => of(value));
 }

@@ -14,7 +14,7 @@ import { typeText } from '../../schema/type-graph.ts';
 import type { EditedProgram, SymbolPlace } from './edited-program.ts';
 import { rangeOf, touches } from './places.ts';
 import { providerOf, settingAt } from './setting-place.ts';
-import { templateAt, walkTemplate } from './template-place.ts';
+import { knownType, templateAt, walkTemplate } from './template-place.ts';
 import type { FilePlace } from './workspace.ts';
 
 /** Renders the prompt of a function for its first test, or states why there is none; undefined without a test. */
@@ -229,7 +229,8 @@ function valueAt(program: EditedProgram, path: string, start: number): StaticVal
 }
 
 function valueText(value: StaticValue): string {
-  if (value.kind === 'typed') return `: ${typeText(value.type)}`;
+  const type = knownType(value);
+  if (type !== '') return `: ${type}`;
   if (value.kind === 'object') return `: ${[...value.attributes.keys()].join(', ')}`;
   if (value.kind === 'output-format') return ': the description of the return type';
   return value.kind === 'chat' ? ': role(…), which begins a message' : '';

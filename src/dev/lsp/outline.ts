@@ -143,7 +143,7 @@ function commentGroups(text: string): readonly CommentGroup[] {
 // --- lenses and formatting -------------------------------------------------------------------------------------------
 
 /** Commands that the client runs: a test, or a function with the arguments of a test in the playground. */
-export const EDITOR_COMMANDS = { runTest: 'svc.runTest', openPlayground: 'svc.openPlayground' } as const;
+const EDITOR_COMMANDS = { runTest: 'svc.runTest', openPlayground: 'svc.openPlayground' } as const;
 
 /** The arguments of both commands: the function, the test, and the URI of the file with the test. */
 function lens(

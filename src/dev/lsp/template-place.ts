@@ -13,6 +13,7 @@ import { entryValue, isConstraint } from '../../compiler/2-check/node-values.ts'
 import { typed, type StaticValue } from '../../compiler/2-check/templates/static-value.ts';
 import { TemplateWalker, type TemplateRules } from '../../compiler/2-check/templates/template-walker.ts';
 import type { DefinitionIndex } from '../../schema/program.ts';
+import { typeText } from '../../schema/type-graph.ts';
 import { touches } from './places.ts';
 
 /** A prompt, a template_string or the expression of a constraint, with the definition that contains it. */
@@ -72,6 +73,12 @@ export function walkTemplate(
     if (expression !== undefined) walker.expression(expression);
   }
   return walker;
+}
+
+/** The type of a value in the syntax of definition files; an empty string if it, or a part of it, is unknown. */
+export function knownType(value: StaticValue): string {
+  const text = value.kind === 'typed' ? typeText(value.type) : '';
+  return /^\W*$|, >/u.test(text) ? '' : text;
 }
 
 function sourceOf({ raw, contentStart, span }: RawStringNode, owner: DeclarationNode): TemplateSource {

@@ -33,13 +33,13 @@ retry_policy Often {
 `;
 
 const FUNCTION = `/// Greets someone.
-function Greet(person: Person, times: int) -> string {
+function Greet(person: Person, times: int, others: Person[]?) -> string {
   client Fast
   prompt #"
     {{ _.role("system") }}
     Hello {{ person.name|upper }}{% for n in [times] %}{{ n }}{% endfor %}
     {{ _.role("user") }}
-    again {{ times }} {{ ctx.client.name }}
+    again {{ times }} {{ ctx.client.name }}{% for one in others %}{{ one }}{% endfor %}
   "#
 }
 test Ada {
@@ -68,7 +68,7 @@ test('a class shows its declaration with its fields, its documentation and the n
     'class Person {\n  /// As in the passport.\n  name string @description("full name")\n  mood Mood?\n}',
   );
   expect(text).toContain('A human being.');
-  expect(text).toContain('Used in 1 place.');
+  expect(text).toContain('Used in 2 places.');
 });
 
 test('a field in a template shows its type and its documentation', async () => {
@@ -80,6 +80,8 @@ test('a field in a template shows its type and its documentation', async () => {
 test.each([
   ['a parameter', 'times', '{{ times }}', 'times: int'],
   ['a parameter of a class', 'person', '{{ person', 'person: Person'],
+  ['the variable of a loop', 'one', '{{ one }}', 'one: Person'],
+  ['a variable of an unknown type', 'n', '{{ n }}', '```svc\nn\n```'],
   ['a filter', 'upper', '|upper', 'filter upper -> string'],
   ['an object', 'ctx', '{{ ctx', 'ctx: client, tags, output_format'],
   ['the chat', '_', '{{ _', '_: role(…), which begins a message'],
@@ -89,7 +91,7 @@ test.each([
 
 test('a function shows its head and the prompt for its first test, without a call of the model', async () => {
   const text = await hover(BASE + FUNCTION, 'Greet', 'function Greet'.slice(0));
-  expect(text).toContain('function Greet(person: Person, times: int) -> string\n');
+  expect(text).toContain('function Greet(person: Person, times: int, others: Person[]?) -> string\n');
   expect(text).toContain('Greets someone.');
   expect(text).toContain('The prompt for the test "Ada":');
   expect(text).toContain('[system]\nHello ADA2');

@@ -235,3 +235,24 @@ test('a place without a name cannot be renamed, and a member of several classes 
   const result = renamedAt(edited(union));
   expect(result).toEqual({ ok: false, failure: expect.stringContaining('"Person" and "Pet"') });
 });
+
+test('aliases that name each other do not stop the search', () => {
+  const { program, path, offset } = edited({
+    'a.svc': `type A = B | int
+type B = A | string
+type Json = map<string, Json> | string
+function F(a: A, json: Json) -> string {
+  client "openai/x"
+  prompt #"{{ a }} {{ json }}"#
+}
+test T {
+  functions [F]
+  args {
+    a 1
+    js‸on { x { y "z" } }
+  }
+}
+`,
+  });
+  expect(lines(definitionsAt(workspace, { program, path, offset }))).toEqual(['a.svc:4']);
+});

@@ -51,11 +51,11 @@ const KEYWORDS: Readonly<Record<string, string>> = {
 /** Takes the place of the word that the user is writing. No definition has this name. */
 const MARK = 'zzCursorOfTheEditor';
 
-/**
- * Texts that can complete what the user is writing, tried in this order after the mark: the closers of strings, calls and tags that an
- * editor has not added.
- */
+/** Texts that can complete a tag, tried in this order after the mark: the closers of strings and calls that an editor has not added. */
 const ENDINGS = ['', ' }}', '") }}', '" }}', ') }}', ' %}', '" %}', '"', '")'];
+
+/** The start of a tag without its end. */
+const IN_TAG = /\{[{%][^{}%]*$/u;
 
 /** A function whose body is the mark. */
 const ONLY_WORD = new RegExp(`\\{\\s*\\w*${MARK}\\w*\\s*\\}$`, 'u');
@@ -102,7 +102,7 @@ class CompletionFinder {
   find(file: SourceFile, offset: number): Found {
     // Within the mark, whatever precedes it.
     this.#offset = offset + 1;
-    for (const ending of ENDINGS) {
+    for (const ending of IN_TAG.test(file.text.slice(0, offset)) ? ENDINGS : ['']) {
       const text = `${file.text.slice(0, offset)}${MARK}${ending}${file.text.slice(offset)}`;
       const { document } = parse(new SourceFile(file.path, text));
       const place = templateAt(document, this.#offset);

@@ -186,7 +186,10 @@ class LanguageServer {
         this.#reportBug(`a check of ${program.root}`, error);
       }
     }
-    for (const path of gone) this.#send(path, []);
+    for (const path of gone) {
+      this.#send(path, []);
+      this.#published.delete(path);
+    }
     this.#lastCheckMs = performance.now() - startedAt;
   }
 

@@ -10,6 +10,8 @@ import {
   type Position,
   type Range,
   ResponseError,
+  StreamMessageReader,
+  StreamMessageWriter,
   TextDocumentSyncKind,
 } from 'vscode-languageserver/node';
 import type { Result } from '../../base/result.ts';
@@ -40,9 +42,12 @@ interface Streams {
 /** The longest pause between the last change and the report of its problems, in milliseconds: people notice longer ones. */
 const LONGEST_PAUSE_MS = 200;
 
+/** The time for answers after the end of the input. The process ends earlier if nothing is left to do; an editor that died reads nothing. */
+const LAST_ANSWERS_MS = 1000;
+
 /**
  * Serves the Language Server Protocol 3.17 over two streams. The process ends with the protocol: with 0 after `shutdown` and `exit`, and
- * with 1 if the input closes before.
+ * with 1 if the input ends before.
  */
 export function serveLanguage(settings: LanguageServerSettings, { input, output }: Streams): void {
   new LanguageServer(settings, { input, output }).listen();
@@ -65,12 +70,19 @@ class LanguageServer {
   readonly #published = new Map<string, { readonly uri: string; readonly report: string }>();
   #timer: NodeJS.Timeout | undefined;
   #lastCheckMs = 0;
+  #hasEnded = false;
   #client = { watchesFiles: false, hasFolders: false };
 
   constructor(settings: LanguageServerSettings, { input, output }: Streams) {
     this.#settings = settings;
     this.#workspace = new Workspace(settings.compile);
-    this.#connection = createConnection(input, output);
+    // With the streams themselves, the end of the input would end the process before the last messages have their answers.
+    this.#connection = createConnection(new StreamMessageReader(input), new StreamMessageWriter(output));
+    input.once('end', () => {
+      this.#hasEnded = true;
+      process.exitCode = 1;
+      setTimeout(() => process.exit(), LAST_ANSWERS_MS).unref();
+    });
   }
 
   listen(): void {
@@ -162,6 +174,8 @@ class LanguageServer {
 
   /** Handles a notification, after which problems can differ. */
   #notified(what: string, handle: () => void): void {
+    // The library sends nothing anymore.
+    if (this.#hasEnded) return;
     try {
       handle();
     } catch (error) {
@@ -174,6 +188,7 @@ class LanguageServer {
 
   /** Reports the problems of every file whose problems or version changed. */
   #publish(): void {
+    if (this.#hasEnded) return;
     const startedAt = performance.now();
     const gone = new Set(this.#published.keys());
     for (const program of this.#workspace.programs) {

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { CompileOptions } from '../../compiler/compile-options.ts';
-import { definitionFilesUnder, isDefinitionFile, readSource } from '../../compiler/read-sources.ts';
+import { definitionFilesUnder, isDefinitionFile, isIgnoredDirectory, readSource } from '../../compiler/read-sources.ts';
 import { EditedProgram } from './edited-program.ts';
 import { pathOf, uriOf } from './places.ts';
 
@@ -103,13 +103,15 @@ export class Workspace {
     return [...this.#folders].some((folder) => folder.startsWith(`${root}${sep}`));
   }
 
-  /** Reads the changed files again, and finds the files that appeared or disappeared with a directory. */
+  /** Reads the changed files again. If another path changed, it can be a directory: then finds the files that appeared or disappeared. */
   refresh(uris: readonly string[]): void {
-    for (const path of uris.map(pathOf)) {
-      const program = this.#programs.get(this.#rootOf(path));
-      if (program !== undefined && isDefinitionFile(path)) this.#read(program, path);
+    const paths = uris.map(pathOf);
+    for (const path of paths.filter((each) => isDefinitionFile(each) && !this.#isIgnored(each))) {
+      const root = this.#rootOf(path);
+      if (this.#programs.has(root) || this.#isInFolder(root)) this.#read(this.#programOf(root), path);
     }
-    this.#reconcile();
+    if (!paths.every(isDefinitionFile)) this.#reconcile();
+    this.#dropEmpty();
   }
 
   /** After a change of the folders, a file can belong to another program. */
@@ -122,6 +124,10 @@ export class Workspace {
   #reconcile(): void {
     const roots = new Set([...this.#filesInFolders().map((path) => this.#rootOf(path)), ...this.#programs.keys()]);
     for (const root of roots) this.#load(root);
+    this.#dropEmpty();
+  }
+
+  #dropEmpty(): void {
     for (const [root, program] of this.#programs) if (program.paths.length === 0) this.#programs.delete(root);
   }
 
@@ -148,8 +154,7 @@ export class Workspace {
     const [file] = read?.ok === true ? read.value : [];
     if (file !== undefined) return program.update(path, file.text);
     // A file that does not exist is not a problem: it was deleted, or never saved.
-    const isListed = read?.ok === false && this.#filesOf(program.root).includes(path);
-    program.remove(path, isListed ? read.failure : undefined);
+    program.remove(path, read?.ok === false && existsSync(path) ? read.failure : undefined);
   }
 
   #filesInFolders(): readonly string[] {
@@ -161,6 +166,13 @@ export class Workspace {
     const open = [...this.#open.keys()].filter((path) => this.#rootOf(path) === root);
     const listed = this.#isInFolder(root) || isDefinitionDirectory(root) ? definitionFilesUnder(root) : siblings(root);
     return [...new Set([...listed.filter((path) => this.#rootOf(path) === root), ...open])];
+  }
+
+  /** True for a file in a directory such as `node_modules`, which programs do not contain. */
+  #isIgnored(path: string): boolean {
+    const folder = this.#folderOf(path) ?? this.#rootOf(path);
+    const inside = relative(folder, dirname(path)).split(sep);
+    return inside.some((name, index) => isIgnoredDirectory(name, join(folder, ...inside.slice(0, index))));
   }
 
   #isInFolder(path: string): boolean {

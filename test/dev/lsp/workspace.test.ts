@@ -105,6 +105,17 @@ test('new, changed, deleted and renamed files and directories are followed', () 
   renameSync(join(folder, 'svc_src/more'), join(folder, 'svc_src/other'));
   workspace.refresh([uri('svc_src/more'), uri('svc_src/other')]);
   expect(programs()).toEqual({ svc_src: ['svc_src/a.svc', 'svc_src/other/b.svc'] });
+  mkdirSync(join(folder, 'new/baml_src'), { recursive: true });
+  writeFileSync(join(folder, 'new/baml_src/c.baml'), OTHER);
+  workspace.refresh([uri('new/baml_src/c.baml')]);
+  expect(programs()['new/baml_src']).toEqual(['new/baml_src/c.baml']);
+  mkdirSync(join(folder, 'node_modules/x/svc_src'), { recursive: true });
+  writeFileSync(join(folder, 'node_modules/x/svc_src/d.svc'), OTHER);
+  workspace.refresh([uri('node_modules/x/svc_src/d.svc')]);
+  expect(Object.keys(programs())).toEqual(['svc_src', 'new/baml_src']);
+  rmSync(join(folder, 'new'), { recursive: true });
+  workspace.refresh([uri('new/baml_src/c.baml')]);
+  expect(Object.keys(programs())).toEqual(['svc_src']);
   rmSync(join(folder, 'svc_src'), { recursive: true });
   workspace.refresh([uri('svc_src')]);
   expect(programs()).toEqual({});

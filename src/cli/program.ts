@@ -39,6 +39,7 @@ const DEV_SETTINGS = [
   'title',
   ...CALL_SETTINGS,
   'drainTimeoutMs',
+  'openaiApi',
   'mcp',
   'mcpFunctions',
   'apiKey',

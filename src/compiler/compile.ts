@@ -1,3 +1,4 @@
+import { withFix } from '../diagnostics/catalogue/entry.ts';
 import { compareDiagnostics, type Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import { type Definitions, type Program, type TestType, indexDefinitions } from '../schema/program.ts';
@@ -54,10 +55,12 @@ function checkDocuments(
   prepare: (documents: readonly DocumentNode[]) => readonly DocumentNode[],
 ): Checked {
   const parsed = files.map((file) => parse(file));
+  const texts = new Map(files.map(({ path, text }) => [path, text]));
   const documents = prepare(parsed.map((each) => each.document));
   const { definitions, diagnostics: found, tests } = check(documents, options);
   const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...found]
     .filter((diagnostic) => !(options.beta && CODE_NOT_RUN.has(diagnostic.code)))
+    .map((diagnostic) => withFix(diagnostic, texts.get(diagnostic.span.file) ?? ''))
     .toSorted(compareDiagnostics);
 
   const failed = diagnostics.some((diagnostic) => diagnostic.severity === 'error');

@@ -14,6 +14,14 @@ export interface Diagnostic {
   readonly help?: string;
   readonly span: Span;
   readonly related?: readonly RelatedSpan[];
+  /** Present if there is one obvious correction, such as the nearest name. */
+  readonly fix?: Fix;
+}
+
+/** A change of the text that corrects the problem. */
+export interface Fix {
+  readonly span: Span;
+  readonly text: string;
 }
 
 /** Another position that concerns the problem, such as the first declaration of a duplicate. */

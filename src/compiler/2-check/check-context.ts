@@ -39,6 +39,7 @@ const SUGGESTION_BUDGET = 200_000;
 
 /** The input of every rule: the definitions, the options, and functions that report. */
 export class CheckContext {
+  readonly documents: readonly DocumentNode[];
   readonly scope: DefinitionScope;
   readonly aliases: AliasGraph;
   /** Every place where a definition contains a type, except in tests. */
@@ -53,6 +54,7 @@ export class CheckContext {
   #suggestionBudget = SUGGESTION_BUDGET;
 
   constructor(documents: readonly DocumentNode[], options: CompileOptions) {
+    this.documents = documents;
     this.scope = new DefinitionScope(documents);
     this.aliases = new AliasGraph(this.scope);
     this.typeSites = this.scope.declarations.flatMap(typeSites);

@@ -105,6 +105,10 @@ const NAMES_AND_TYPES = {
     (p) => `The type "${p.name}" has more than ${p.limit} parts once its aliases are replaced.`,
     'Use classes instead of aliases.',
   ),
+  'check/empty-file': warning<{ readonly file: string }>(
+    (p) => `The file "${p.file}" contains no definition.`,
+    'Write a class or a function in it, or remove the file.',
+  ),
   'check/empty-enum': warning<Named>(
     (p) => `The enum "${p.name}" has no value that a model could answer with.`,
     'Add a value, or remove the enum.',
@@ -224,6 +228,21 @@ const BLOCKS = {
   'check/unused-option': warning<Suggested & { readonly owner: string }>(
     (p) => `The option "${p.name}" has no effect on ${p.owner}.`,
     (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
+  ),
+  'check/misspelt-option': warning<Suggested>(
+    (p) => `The option "${p.name}" is unknown, so svc sends it to the provider as it is.`,
+    suggestion,
+  ),
+  'check/unsent-option': warning<Suggested>(
+    (p) => `svc does not send the unknown option "${p.name}", because its value is a credential.`,
+    (p) =>
+      p.suggestion ||
+      'Write the key of the provider as `api_key env.NAME`, or a credential of another kind in `headers { … }`.',
+  ),
+  'check/number-option': warning<Named & { readonly kind: string; readonly number: string | undefined }>(
+    (p) => `"${p.name}" takes a number, but this is ${p.kind}.`,
+    (p) =>
+      p.number === undefined ? 'Write a number without quotes.' : `Write \`${p.name} ${p.number}\`, without quotes.`,
   ),
   'check/misplaced-option': warning<Named & { readonly effect: string; readonly place: string }>(
     (p) => `"${p.name}" in \`options\` ${p.effect}.`,

@@ -132,6 +132,12 @@ const NAMES_AND_ARGUMENTS = {
   'template/unknown-filter': warning<Unknown>((p) => `There is no filter "${p.name}": ${CALLS_FAIL}.`, nearest),
   'template/unknown-test': warning<Unknown>((p) => `There is no test "${p.name}": ${CALLS_FAIL}.`, nearest),
   'template/unknown-method': warning<Unknown>((p) => `The value has no method "${p.name}": ${CALLS_FAIL}.`, nearest),
+  'template/unknown-role': warning<Named & { readonly roles: readonly string[] }>(
+    (p) => `No client of this prompt allows the role "${p.name}", so the text after it gets the default role.`,
+    (p) =>
+      didYouMean(p.name, p.roles) ||
+      `Use one of the roles ${p.roles.map((role) => `"${role}"`).join(', ')}, or add "${p.name}" to \`allowed_roles\` of the client.`,
+  ),
   'template/unknown-field': warning<Undefined & { readonly owner: string }>(
     (p) => withEffect(`There is no "${p.name}" in ${p.owner}`, p.effect),
     (p) => (p.owner === '"ctx"' ? BUILT_INS.get(p.name) : undefined) ?? nearest(p),

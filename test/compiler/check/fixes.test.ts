@@ -18,7 +18,7 @@ function corrected(file: SourceFile, { fix }: Diagnostic): string {
 }
 
 test('there are suggestions for every kind of name', () => {
-  expect(suggestions.length).toBeGreaterThanOrEqual(48);
+  expect(suggestions.length).toBeGreaterThanOrEqual(58);
   expect(new Set(suggestions.map(({ diagnostic }) => diagnostic.code)).size).toBeGreaterThanOrEqual(14);
 });
 

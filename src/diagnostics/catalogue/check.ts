@@ -58,12 +58,16 @@ const NAMES_AND_TYPES = {
     (p) => `The name "${p.name}" is reserved.`,
     'Choose another name: clients in other languages could not use this one.',
   ),
-  'check/reserved-field-name': error<Named & { readonly env: boolean }>(
+  /** `swapped`: the type, if it is probably the name. */
+  'check/reserved-field-name': error<Named & { readonly env: boolean; readonly swapped: string | undefined }>(
     (p) =>
       p.env
         ? 'A field cannot be called "env": `env.NAME` is how definitions read environment variables.'
         : `A field cannot be called "${p.name}": it is a reserved word of a language in which clients are written.`,
-    (p) => `Call it "${p.name}_" or the like, and give it \`@alias("${p.name}")\` so that the model sees "${p.name}".`,
+    (p) =>
+      p.swapped === undefined
+        ? `Call it "${p.name}_" or the like, and give it \`@alias("${p.name}")\` so that the model sees "${p.name}".`
+        : `The name comes before the type: write \`${p.swapped} ${p.name}\`.`,
   ),
   'check/reserved-parameter-name': error<Named>(
     (p) => `A parameter cannot be called "${p.name}": requests use that key for options.`,
@@ -73,7 +77,10 @@ const NAMES_AND_TYPES = {
     (p) => `The parameter "${p.name}" hides the built-in "${p.name}" in the prompt.`,
     'Rename the parameter.',
   ),
-  'check/unknown-type': error<Suggested>((p) => `There is no type "${p.name}".`, suggestion),
+  'check/unknown-type': error<Suggested>(
+    (p) => `There is no type "${p.name}".`,
+    (p) => p.suggestion || 'Declare it as a class, an enum or a type, or use a built-in type such as `string`.',
+  ),
   'check/not-a-type': error<Named & { readonly what: string }>(
     (p) => `"${p.name}" is a ${p.what}, not a type.`,
     'Use a class, an enum, a type alias or a built-in type.',
@@ -211,6 +218,7 @@ const BLOCKS = {
   'check/unknown-retry-policy': error<Suggested>((p) => `There is no retry policy "${p.name}".`, suggestion),
   'check/missing-option': error<InBlock & { readonly why: string }>(
     (p) => `The ${p.owner} has no option ${p.name}, ${p.why}.`,
+    'Add it to `options { … }` of the client.',
   ),
   'check/exclusive-options': error<{ readonly first: string; readonly second: string }>(
     (p) => `The options "${p.first}" and "${p.second}" exclude each other.`,
@@ -311,6 +319,7 @@ const BLOCKS = {
   ),
   'check/test-argument-type': warning<InBlock & { readonly expected: string }>(
     (p) => `This value for "${p.name}" does not match the ${p.owner}, which takes ${p.expected} here.`,
+    'Change the value, or the type of the parameter.',
   ),
   'check/unknown-built-type': warning<Suggested>(
     (p) => `There is no type "${p.name}".`,
@@ -320,7 +329,10 @@ const BLOCKS = {
     (p) => `This test defines "${p.name}" twice.`,
     'Merge the two definitions.',
   ),
-  'check/missing-test-argument': warning<InBlock>((p) => `This test gives no value for "${p.name}" of the ${p.owner}.`),
+  'check/missing-test-argument': warning<InBlock>(
+    (p) => `This test gives no value for "${p.name}" of the ${p.owner}.`,
+    (p) => `Write \`${p.name} …\` in \`args { … }\`.`,
+  ),
 };
 
 const ENTRIES = { ...NAMES_AND_TYPES, ...ATTRIBUTES, ...BLOCKS };

@@ -42,7 +42,7 @@ import { hostRefusal, type AddressGuard } from './http/address-guard.ts';
 import { type Destination, ConnectionPools } from './http/connection-pools.ts';
 import { httpModelClient, type WireProtocol } from './http-model-client.ts';
 import type { HttpProvider, ModelLimits, ProviderAccess, SecretGroup } from './providers/provider.ts';
-import type { ClientType, OptionEntry, OptionValue } from '../../schema/client.ts';
+import { variablesIn, type ClientType, type OptionEntry, type OptionValue } from '../../schema/client.ts';
 import { indexDefinitions, type Program } from '../../schema/program.ts';
 import { cloudMachine, type CloudMachine } from './providers/cloud-credential.ts';
 import type { Violation } from '../../schema/violation.ts';
@@ -90,7 +90,7 @@ export function createModelClient(
   if (unset !== undefined) return err(missingVariable(name, unset.variable));
   const read = readOptions(description, values, (variable) => readVariable(environment, variable).value);
   if (read.violations.length > 0) return err(invalidClientOptions(name, read.violations.map(optionViolation)));
-  const variables = reads.map(({ variable }) => variable);
+  const variables = given.flatMap(({ value }) => variablesIn(value));
   if (providerName === 'offline') {
     const own = read.values as OptionValues<typeof OFFLINE.options>;
     return ok({ client: createOfflineClient(name, own, services.offline), variables });

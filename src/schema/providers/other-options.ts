@@ -17,7 +17,7 @@ const NUMBERS: ReadonlySet<string> = new Set(
 
 /** The other members in this documentation: they are no misspelt options, and the options that users misspell can mean them. */
 const OTHERS: ReadonlySet<string> = new Set(
-  'allowed_token_ids audio background bad_words betas cache_control chat_template_kwargs container context_management conversation extra_body format functions function_call guided_choice guided_grammar guided_json guided_regex ignore_eos include instructions keep_alive logit_bias logprobs mcp_servers messages metadata min_p modalities model models options output_config parallel_tool_calls plugins prediction previous_response_id prompt_cache_key prompt_cache_retention provider reasoning reasoning_effort response_format route safety_identifier service_tier skip_special_tokens stop stop_sequences stop_token_ids store stream stream_options structured_outputs system text think thinking tool_choice tools transforms truncation usage use_beam_search user verbosity web_search_options'.split(
+  'allowed_token_ids audio background bad_words betas cache_control chat_template_kwargs container context_management conversation extra_body format functions function_call guided_choice guided_grammar guided_json guided_regex ignore_eos include instructions keep_alive logit_bias logprobs mcp_servers messages metadata modalities models options output_config parallel_tool_calls plugins prediction previous_response_id prompt_cache_key prompt_cache_retention provider reasoning reasoning_effort response_format route safety_identifier service_tier skip_special_tokens stop stop_sequences stop_token_ids store stream stream_options structured_outputs system text think thinking tool_choice tools transforms truncation usage use_beam_search user verbosity web_search_options'.split(
     ' ',
   ),
 );
@@ -46,13 +46,14 @@ const LONG_NAME = 10;
  */
 export function meantOption({ options, settingsOfModel }: ProviderDescription, name: string): string | undefined {
   if (isDocumented(name) || name.length > LONGEST_SUGGESTED) return undefined;
-  const isNested = settingsOfModel === 'nested';
-  const known = [...new Set([...Object.keys(options), ...(isNested ? [] : NUMBERS)])];
-  const others = isNested ? [] : [...OTHERS];
-  const same = [...known, ...others].find((each) => plainName(each) === plainName(name));
+  const settings = settingsOfModel === 'nested' ? [] : [...NUMBERS];
+  const others = settingsOfModel === 'nested' ? [] : [...OTHERS];
+  const all = new Set([...Object.keys(options), ...settings, ...others]);
+  const same = [...all].find((each) => plainName(each) === plainName(name));
   if (same !== undefined) return same;
   // The other members are everyday words, such as `think`: only a long name resembles one by mistake.
-  const near = [...known, ...(name.length < LONG_NAME ? [] : others)].filter((each) => isNear(name, each));
+  const known = name.length < LONG_NAME ? new Set([...Object.keys(options), ...settings]) : all;
+  const near = [...known].filter((each) => isNear(name, each));
   return near.length === 1 ? near[0] : undefined;
 }
 

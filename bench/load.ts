@@ -19,10 +19,13 @@ export interface Load {
   readonly url: string;
   readonly connections: number;
   readonly requests: number;
+  /** In place of the usual ones. */
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Reads `requests` streams to their end, `connections` at a time (closed loop). */
-export async function streamLoad({ url, connections, requests }: Load): Promise<LoadResult> {
+export async function streamLoad({ url, connections, requests, body, headers }: Load): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const begin = performance.now();
   const times: number[] = [];
@@ -31,7 +34,7 @@ export async function streamLoad({ url, connections, requests }: Load): Promise<
     while (left > 0) {
       left -= 1;
       const started = performance.now();
-      await post(url, agent);
+      await post(url, { agent, body, headers });
       times.push(performance.now() - started);
     }
   };
@@ -41,10 +44,16 @@ export async function streamLoad({ url, connections, requests }: Load): Promise<
   return { requests, seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
 }
 
+interface Posted {
+  readonly agent?: Agent;
+  readonly body?: string | undefined;
+  readonly headers?: Load['headers'] | undefined;
+}
+
 /** The whole body of one answer; rejects unless its status is 200. */
-export function post(url: string, agent?: Agent): Promise<string> {
+export function post(url: string, { agent, body = BODY, headers = HEADERS }: Posted = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const call = request(url, { method: 'POST', headers: HEADERS, agent, timeout: REQUEST_TIMEOUT_SECONDS * 1000 });
+    const call = request(url, { method: 'POST', headers, agent, timeout: REQUEST_TIMEOUT_SECONDS * 1000 });
     call.once('error', reject);
     call.once('timeout', () => call.destroy(new Error(`${url}: no answer`)));
     call.once('response', (response) => {
@@ -59,7 +68,7 @@ export function post(url: string, agent?: Agent): Promise<string> {
         else reject(new Error(`${url}: status ${response.statusCode}: ${text.slice(0, 200)}`));
       });
     });
-    call.end(BODY);
+    call.end(body);
   });
 }
 

@@ -14,6 +14,8 @@ export interface BenchOptions {
   /** Whether to measure latency at fixed rates, and the seconds of each window. */
   readonly latency: boolean;
   readonly latencySeconds: number;
+  /** Whether to measure calls through the interfaces of OpenAI and MCP. */
+  readonly doors: boolean;
   /** Whether the run leaves nothing out; only such a run writes a result. */
   readonly complete: boolean;
   /** The run fails after this time. */
@@ -23,15 +25,16 @@ export interface BenchOptions {
 const LATENCY = 'latency';
 const LATENCY_SECONDS = 1;
 const SCALING = 'scaling';
-const CASE_NAMES = [...CASES.map((subject) => subject.name), LATENCY, SCALING, ...IN_FLIGHT_NAMES];
+const DOORS = 'doors';
+const CASE_NAMES = [...CASES.map((subject) => subject.name), LATENCY, SCALING, DOORS, ...IN_FLIGHT_NAMES];
 /** `--quick` leaves these out. */
-const LONG_CASES = new Set<string>(['stream-paced', LATENCY, SCALING, ...IN_FLIGHT_NAMES]);
+const LONG_CASES = new Set<string>(['stream-paced', LATENCY, SCALING, DOORS, ...IN_FLIGHT_NAMES]);
 
 export const USAGE = `npm run bench -- [options]
   --case <name>     one of ${CASE_NAMES.join(', ')}; repeatable; default all
   --side <name>     one of svc, floor, baml; repeatable; default all that are installed
   --pairs <n>       measurements of each side, taken in turn (5)
-  --quick           one pair, no paced streams, no fixed rates, no scaling, no slow model
+  --quick           one pair, no paced streams, no fixed rates, no scaling, no doors, no slow model
   --seconds <n>     length of each window at a fixed rate (${LATENCY_SECONDS})
   --limit <minutes> gives up after this time (90)
   --help            prints this text`;
@@ -63,6 +66,7 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     latency: wanted.has(LATENCY),
     latencySeconds,
     scaling: wanted.has(SCALING),
+    doors: wanted.has(DOORS),
     complete:
       !quick && latencySeconds >= LATENCY_SECONDS && [values.case, side, pairs].every((value) => value === undefined),
     sides: side === undefined ? SIDES : side.map((name) => pick('--side', name, SIDES)),

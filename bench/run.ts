@@ -1,5 +1,6 @@
 // Entry file of `npm run bench`: CPU time per request of svc, the floor and the peer, and the bars that hold.
 import { judge } from './bars.ts';
+import { doorTable, judgeDoors, measureDoors, type DoorCosts } from './doors.ts';
 import { judgeInFlight, type InFlightResults } from './in-flight/in-flight-bars.ts';
 import { BURSTS, LASTING, titleOf } from './in-flight/in-flight-cases.ts';
 import { inFlightTables } from './in-flight/in-flight-report.ts';
@@ -38,7 +39,8 @@ async function run(options: BenchOptions): Promise<void> {
     const results = await measureSides(options, present);
     const latency = options.latency ? await atFixedRates(options, present) : undefined;
     const scaling = options.scaling && present.includes('svc') ? await scale(options.pairs) : undefined;
-    print({ results, latency, scaling, inFlight: await measureSlowModel(options, present) }, options.complete);
+    const doors = options.doors && present.includes('svc') ? await throughDoors(options.pairs) : undefined;
+    print({ results, latency, scaling, doors, inFlight: await measureSlowModel(options, present) }, options.complete);
   } finally {
     clearTimeout(watchdog);
   }
@@ -48,6 +50,7 @@ interface Measured {
   readonly results: readonly CaseResult[];
   readonly latency: LatencyResults | undefined;
   readonly scaling: Scaling | undefined;
+  readonly doors: DoorCosts | undefined;
   readonly inFlight: InFlightResults;
 }
 
@@ -82,6 +85,11 @@ async function scale(pairs: number): Promise<Scaling | undefined> {
   return measureScaling(pairs);
 }
 
+function throughDoors(pairs: number): Promise<DoorCosts> {
+  console.error('calls through the interfaces of OpenAI and MCP ...');
+  return measureDoors(pairs);
+}
+
 /** The cases whose model takes its time; each starts servers of its own. */
 async function measureSlowModel(
   { inFlight: names, pairs }: BenchOptions,
@@ -104,17 +112,24 @@ async function measureSlowModel(
 }
 
 function print(measured: Measured, complete: boolean): void {
-  const { results, latency, scaling, inFlight } = measured;
-  const verdicts = [...judge(results), ...judgeLatency(latency), judgeScaling(scaling), ...judgeInFlight(inFlight)];
+  const { results, latency, scaling, doors, inFlight } = measured;
+  const verdicts = [
+    ...judge(results),
+    ...judgeLatency(latency),
+    judgeScaling(scaling),
+    judgeDoors(doors),
+    ...judgeInFlight(inFlight),
+  ];
   if (results.length > 0) console.log(`\n${resultTable(results)}`);
   if (latency !== undefined) console.log(`\n${latencyTables(latency)}`);
   if (scaling !== undefined) console.log(`\n${scalingTable(scaling)}`);
+  if (doors !== undefined) console.log(`\n${doorTable(doors)}`);
   const tables = inFlightTables(inFlight);
   if (tables !== '') console.log(`\n${tables}`);
   console.log(`\n${verdictTable(verdicts)}`);
   console.log(
     complete
-      ? `\n${writeResults({ results, latency, scaling, ...inFlight, verdicts })}`
+      ? `\n${writeResults({ results, latency, scaling, doors, ...inFlight, verdicts })}`
       : '\nOnly a part of the bench ran: no result is written.',
   );
 }

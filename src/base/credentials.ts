@@ -132,6 +132,36 @@ const PLAIN_HEADER =
 /** A string that a program generated: long, without spaces, with letters and digits. */
 const GENERATED = /^(?=\S*\d)(?=\S*[A-Za-z])\S{16,}$/u;
 
+/** The prefixes with which services mark their keys, as alternatives of a pattern. */
+export const KEY_PREFIXES = String.raw`[srp]k-|[srp]k_(?:live|test)_|AIza|ya29\.|gh[pousr]_|github_pat_|glpat-|gsk_|hf_|npm_|nvapi-|pplx-|svc_|whsec_|xai-|xox[abeprs]-`;
+
+const KEY = new RegExp(String.raw`^(?:${KEY_PREFIXES})(?<token>[\w-]{12,})$`, 'u');
+
+/** No word of a language is that long. */
+const LONG_WORD = /^[A-Za-z\d]{20,}$/u;
+
+/** True for a string with the form of a key of a well-known service. */
+export function isKey(text: string): boolean {
+  const token = KEY.exec(text)?.groups?.['token'];
+  return token !== undefined && (isRandom(token) || LONG_WORD.test(token));
+}
+
+/** A change from a letter to a digit or back, or from lower to upper case. */
+const CHANGE = /[A-Za-z](?=\d)|\d(?=[A-Za-z])|[a-z](?=[A-Z])/gu;
+
+/** Words and dates have fewer. Of 16 random letters and digits, one in 500 has so few. */
+const RANDOM_CHANGES = 3;
+
+/** Random characters change their kind often; words do not. Asterisks mark a key that a service quotes in part. */
+export function isRandom(token: string): boolean {
+  return token.includes('***') || (token.match(CHANGE)?.length ?? 0) >= RANDOM_CHANGES;
+}
+
+/** True for a string with the form of a generated key under the name of a credential. A short one, such as `ollama`, is a placeholder. */
+export function isGeneratedCredential(name: string, text: string): boolean {
+  return isCredentialName(name) && GENERATED.test(text.replace(/^[A-Za-z]\S*\s+(?=\S+$)/u, ''));
+}
+
 /** The user and password of a URL. */
 const USER_INFO = /^[a-z][a-z0-9+.-]*:\/\/(?<info>[^/?#\s]*)@/iu;
 

@@ -76,7 +76,8 @@ function afterSpace(json: string, start: number): number {
   return at;
 }
 
-function endOfValue(json: string, start: number): number {
+/** The index after the value that begins at `start`. `json` must be valid. */
+export function endOfValue(json: string, start: number): number {
   const first = json.charCodeAt(start);
   if (first === QUOTE) return endOfString(json, start);
   let depth = 0;
@@ -99,7 +100,7 @@ function opens(code: number): boolean {
 }
 
 /** The index after the closing quote of the string that begins at `start`. */
-function endOfString(json: string, start: number): number {
+export function endOfString(json: string, start: number): number {
   let quote = json.indexOf('"', start + 1);
   while (quote > 0 && isEscaped(json, quote)) quote = json.indexOf('"', quote + 1);
   return quote < 0 ? json.length : quote + 1;

@@ -41,6 +41,11 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
   return `Did you mean ${head === '' ? last : `${head} or ${last}`}?`;
 }
 
+/** Returns the name in `Did you mean "A"?`, or undefined for any other sentence. */
+export function onlySuggestion(sentence: string): string | undefined {
+  return /^Did you mean "(?<name>[^"]+)"\?$/u.exec(sentence)?.groups?.['name'];
+}
+
 /** Returns `Did you mean …?`, or all names if none is near. */
 export function didYouMeanOneOf(wanted: string, names: readonly string[]): string {
   return didYouMean(wanted, names) || `Use ${names.length > 1 ? 'one of ' : ''}${names.join(', ')}.`;

@@ -47,6 +47,32 @@ function serverUrl(text: string): URL {
   throw new InvalidArgumentError('It must be a URL, such as http://127.0.0.1:2024.');
 }
 
+/** The options of `svc check` besides the settings, as commander parses `CHECK_OPTIONS`. */
+export interface CheckOptions {
+  readonly strict?: true;
+  readonly maxWarnings?: number;
+  readonly fix?: true;
+  readonly format: 'pretty' | 'json' | 'github' | 'sarif';
+}
+
+export const CHECK_OPTIONS: readonly Option[] = [
+  ...inGroup(
+    'Problems:',
+    new Option('--strict', 'Exit with 1 if there is a warning').conflicts('maxWarnings'),
+    numeric('--max-warnings <n>', 'Exit with 1 if there are more warnings than this', wholeNumber(0, 2 ** 31)),
+    new Option(
+      '--fix',
+      'Replace each misspelt name by the only similar one in the files, unless its problem would remain or another appear; report the rest',
+    ),
+  ),
+  ...inGroup(
+    'Report:',
+    new Option('--format <name>', 'Format of the report')
+      .choices(['pretty', 'json', 'github', 'sarif'])
+      .default('pretty'),
+  ),
+];
+
 /** The option `--server` of `svc openapi`, as commander parses it. */
 export const DOCUMENT_SERVER = new Option(
   '--server <url>',

@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { SettingKey } from '../config/config.ts';
 import { SETTINGS, type Setting } from '../config/settings.ts';
 import { Redactor } from '../logging/redactor.ts';
-import { BATCH_OPTIONS, DOCUMENT_SERVER, TEST_OPTIONS } from './command-options.ts';
+import { BATCH_OPTIONS, CHECK_OPTIONS, DOCUMENT_SERVER, TEST_OPTIONS } from './command-options.ts';
 import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { reportProblem, withoutSecrets, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
@@ -39,6 +39,7 @@ const DEV_SETTINGS = [
   'title',
   ...CALL_SETTINGS,
   'drainTimeoutMs',
+  'openaiApi',
   'mcp',
   'mcpFunctions',
   'apiKey',
@@ -95,7 +96,7 @@ export const COMMANDS: readonly CommandDescription[] = [
     help: 'Report every problem in the definition files',
     group: GROUPS.write,
     argument: PATH,
-    options: [formatOption('Format of the report', ['pretty', 'json', 'github', 'sarif'])],
+    options: CHECK_OPTIONS,
     settings: COMPILE_SETTINGS,
     run: async (invocation) => (await import('./commands/check.ts')).checkCommand(invocation),
   },

@@ -1,3 +1,4 @@
+import { withFix } from '../diagnostics/catalogue/entry.ts';
 import { compareDiagnostics, type Diagnostic } from '../diagnostics/diagnostic.ts';
 import type { SourceFile } from '../diagnostics/source-file.ts';
 import { type Definitions, type Program, type TestType, indexDefinitions } from '../schema/program.ts';
@@ -69,9 +70,11 @@ export function analyze(
   options: CompileOptions,
   documents: readonly DocumentNode[] = parsed.map((each) => each.document),
 ): Analysis {
+  const texts = new Map(parsed.map(({ document: { file } }) => [file.path, file.text]));
   const analysis = check(documents, options);
   const diagnostics = [...parsed.flatMap((each) => each.diagnostics), ...analysis.diagnostics]
     .filter((diagnostic) => !(options.beta && CODE_NOT_RUN.has(diagnostic.code)))
+    .map((diagnostic) => withFix(diagnostic, texts.get(diagnostic.span.file) ?? ''))
     .toSorted(compareDiagnostics);
   return { ...analysis, diagnostics };
 }

@@ -558,10 +558,10 @@ function nonEmptyString(allowed: string): ParseValue<string> {
   return (text) => (text.trim() === '' || text.includes('\0') ? err(allowed) : ok(text));
 }
 
-/** Patterns of names with `*` and `?`, separated by commas. */
+/** Patterns of names with `*`, separated by commas. */
 function namePatterns(text: string): Result<string, string> {
-  if (/^[\w*?]+(?:,[\w*?]+)*$/u.test(text)) return ok(text);
-  return err('names with * and ?, separated by commas, such as Extract*,Summarize');
+  if (/^[\w*]+(?:,[\w*]+)*$/u.test(text)) return ok(text);
+  return err('names with *, separated by commas, such as Extract*,Summarize');
 }
 
 /** A path prefix such as `/llm` or `/a/b`. Drops a slash at the end; a single slash means no prefix. */

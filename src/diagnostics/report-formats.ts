@@ -1,4 +1,4 @@
-import type { Diagnostic, RelatedSpan, Severity } from './diagnostic.ts';
+import type { Diagnostic, Fix, RelatedSpan, Severity } from './diagnostic.ts';
 import type { Position, SourceFile } from './source-file.ts';
 import type { Span } from './span.ts';
 import { isCredentialName, credentialsIn } from '../base/credentials.ts';
@@ -71,13 +71,14 @@ function located(span: Span, locator: SpanLocator, paint: Paint, mark: '^' | '-'
 export function formatJson(input: ReportInput): string {
   const locator = new SpanLocator(input.files);
   const place = (span: Span): object => ({ file: span.file, ...locator.range(span) });
-  const diagnostics = input.diagnostics.map(({ severity, code, message, help, span, related }) => ({
+  const diagnostics = input.diagnostics.map(({ severity, code, message, help, span, related, fix }) => ({
     severity,
     code,
     message,
     help,
     ...place(span),
     related: related?.map((other) => ({ message: other.message, ...place(other.span) })),
+    fix: fix && { ...place(fix.span), text: fix.text },
   }));
   const errors = input.diagnostics.filter(({ severity }) => severity === 'error').length;
   return `${JSON.stringify({ errors, warnings: input.diagnostics.length - errors, diagnostics }, undefined, 2)}\n`;
@@ -135,7 +136,7 @@ export function formatSarif(input: ReportInput, version: string): string {
 }
 
 function sarifResult(diagnostic: Diagnostic, codes: readonly string[], locator: SpanLocator): object {
-  const { code, severity, message, help, span, related } = diagnostic;
+  const { code, severity, message, help, span, related, fix } = diagnostic;
   return {
     ruleId: code,
     ruleIndex: codes.indexOf(code),
@@ -148,20 +149,30 @@ function sarifResult(diagnostic: Diagnostic, codes: readonly string[], locator: 
         message: { text: other.message },
       })),
     }),
+    ...(fix !== undefined && { fixes: [sarifFix(fix, locator)] }),
   };
 }
 
+/** Section 3.55 of SARIF 2.1.0. */
+function sarifFix({ span, text }: Fix, locator: SpanLocator): object {
+  const { artifactLocation, region } = sarifPlace(span, locator);
+  const replacements = [{ deletedRegion: region, insertedContent: { text } }];
+  return { description: { text: `Write "${text}".` }, artifactChanges: [{ artifactLocation, replacements }] };
+}
+
 function sarifLocation(span: Span, locator: SpanLocator): object {
+  return { physicalLocation: sarifPlace(span, locator) };
+}
+
+function sarifPlace(span: Span, locator: SpanLocator): { readonly artifactLocation: object; readonly region: object } {
   const { start, end } = locator.range(span);
   return {
-    physicalLocation: {
-      artifactLocation: { uri: span.file.split('/').map(encodeURIComponent).join('/') },
-      region: {
-        startLine: start.line,
-        startColumn: start.column,
-        endLine: end.line,
-        endColumn: end.column,
-      },
+    artifactLocation: { uri: span.file.split('/').map(encodeURIComponent).join('/') },
+    region: {
+      startLine: start.line,
+      startColumn: start.column,
+      endLine: end.line,
+      endColumn: end.column,
     },
   };
 }

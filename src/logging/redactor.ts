@@ -1,4 +1,4 @@
-import { SHORTEST_SECRET } from '../base/credentials.ts';
+import { isRandom, KEY_PREFIXES, SHORTEST_SECRET } from '../base/credentials.ts';
 
 /** The most renewed secrets that svc remembers, the newest ones: more than all accounts of a server need. */
 const MOST_RENEWED = 500;
@@ -215,10 +215,7 @@ const MASK = '[redacted]';
 const START = String.raw`(?<=^|[^A-Za-z0-9]|\\[nrtbf]|%[\da-fA-F]{2})`;
 
 /** Keys of services, by the prefix with which each service marks its own. The token after it has to look random. */
-const SERVICE_KEY = new RegExp(
-  String.raw`${START}([srp]k-|[srp]k_(?:live|test)_|AIza|ya29\.|gh[pousr]_|github_pat_|glpat-|gsk_|hf_|npm_|nvapi-|pplx-|svc_|whsec_|xai-|xox[abeprs]-)([\w*-]{12,})`,
-  'gu',
-);
+const SERVICE_KEY = new RegExp(String.raw`${START}(${KEY_PREFIXES})([\w*-]{12,})`, 'gu');
 
 /** Credentials of the header `authorization`. */
 const AUTHORIZATION = new RegExp(String.raw`${START}((?:[Bb]earer|[Bb]asic|BEARER|BASIC)\s+)([\w.~+/=%-]{8,})`, 'gu');
@@ -263,17 +260,6 @@ export function maskKeys(text: string): string {
 
 function hasHint(text: string): boolean {
   return COMMON_HINT.test(text) || (text.includes('_') && UNDERSCORE_HINT.test(text)) || HYPHEN_HINT.test(text);
-}
-
-/** A change from a letter to a digit or back, or from lower to upper case. */
-const CHANGE = /[A-Za-z](?=\d)|\d(?=[A-Za-z])|[a-z](?=[A-Z])/gu;
-
-/** Words and dates have fewer. Of 16 random letters and digits, one in 500 has so few. */
-const RANDOM_CHANGES = 3;
-
-/** Random characters change their kind often; words do not. Asterisks mark a key that a service quotes in part. */
-function isRandom(token: string): boolean {
-  return token.includes('***') || (token.match(CHANGE)?.length ?? 0) >= RANDOM_CHANGES;
 }
 
 /**

@@ -245,7 +245,7 @@ const BAD_VALUES: ReadonlyArray<readonly [SettingKey, string, string]> = [
   ['playground', 'maybe', 'true or false'],
   ['openaiApi', 'maybe', 'true or false'],
   ['mcp', 'maybe', 'true or false'],
-  ['mcpFunctions', 'Extract-*', 'names with * and ?'],
+  ['mcpFunctions', 'Extract-*', 'names with *, separated by commas'],
   ['acceptHttp10', 'maybe', 'true or false'],
   ['maxBodyBytes', '10 apples', 'a size such as'],
   ['maxBodyBytes', '1GiB', 'a size such as'],

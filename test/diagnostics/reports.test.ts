@@ -14,6 +14,7 @@ const unknown: Diagnostic = {
   message: 'There is no type "Strng".',
   help: 'Did you mean "string"?',
   span: at('Strng'),
+  fix: { span: at('Strng'), text: 'string' },
 };
 const twice: Diagnostic = {
   code: 'check/duplicate-name',
@@ -142,4 +143,35 @@ test('every format is valid if there are no problems', () => {
   expect(formatGithub(nothing)).toBe('');
   expect(JSON.parse(formatJson(nothing))).toEqual({ errors: 0, warnings: 0, diagnostics: [] });
   expect(JSON.parse(formatSarif(nothing, '1.0.0'))).toMatchObject({ runs: [{ results: [] }] });
+});
+
+test('the JSON format has the fix of a problem: a place and the text that replaces it', () => {
+  const { diagnostics } = JSON.parse(formatJson(input)) as { readonly diagnostics: readonly object[] };
+  const place = { file: 'dir/a,b.svc', start: { line: 2, column: 7 }, end: { line: 2, column: 12 } };
+  expect(diagnostics[0]).toHaveProperty('fix', { ...place, text: 'string' });
+  expect(diagnostics[1]).not.toHaveProperty('fix');
+});
+
+test('the SARIF format has the fix of a problem as an object of SARIF', () => {
+  const { runs } = JSON.parse(formatSarif(input, '1.0.0')) as {
+    readonly runs: readonly [{ readonly results: readonly object[] }];
+  };
+  const [twiceResult, unknownResult] = runs[0].results.toReversed();
+  expect(unknownResult).toHaveProperty('fixes', [
+    {
+      description: { text: 'Write "string".' },
+      artifactChanges: [
+        {
+          artifactLocation: { uri: 'dir/a%2Cb.svc' },
+          replacements: [
+            {
+              deletedRegion: { startLine: 2, startColumn: 7, endLine: 2, endColumn: 12 },
+              insertedContent: { text: 'string' },
+            },
+          ],
+        },
+      ],
+    },
+  ]);
+  expect(twiceResult).not.toHaveProperty('fixes');
 });

@@ -15,9 +15,13 @@ test.runIf(existsSync(SCHEMA))('the reports of all samples satisfy the official 
   const validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false }).compile(schema);
   const all = [...samples('invalid'), ...samples('valid')];
   expect(all.length).toBeGreaterThanOrEqual(380);
+  let fixes = 0;
   for (const { name, file } of all) {
-    const report = JSON.parse(formatSarif({ files: [file], diagnostics: checkFile(file).diagnostics }, '1.0.0'));
+    const { diagnostics } = checkFile(file);
+    fixes += diagnostics.filter(({ fix }) => fix !== undefined).length;
+    const report = JSON.parse(formatSarif({ files: [file], diagnostics }, '1.0.0'));
     expect(validate(report) ? [] : validate.errors, name).toEqual([]);
   }
+  expect(fixes).toBeGreaterThanOrEqual(48);
   expect(validate({ version: '2.1.0', runs: [{ results: [] }] })).toBe(false);
 });

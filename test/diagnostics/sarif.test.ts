@@ -19,6 +19,16 @@ const ARTIFACT = object({ uri: { type: 'string', pattern: "^(?:[A-Za-z0-9._~!$&'
 ]);
 const PLACE = object({ artifactLocation: ARTIFACT, region: REGION }, ['artifactLocation']);
 const LOCATION = object({ physicalLocation: PLACE, message: MESSAGE }, ['physicalLocation']);
+const REPLACEMENT = object({ deletedRegion: REGION, insertedContent: object({ text: { type: 'string' } }, []) }, [
+  'deletedRegion',
+]);
+const CHANGE = object(
+  { artifactLocation: ARTIFACT, replacements: { type: 'array', items: REPLACEMENT, minItems: 1 } },
+  ['artifactLocation', 'replacements'],
+);
+const FIX = object({ description: MESSAGE, artifactChanges: { type: 'array', items: CHANGE, minItems: 1 } }, [
+  'artifactChanges',
+]);
 const LEVEL = { enum: ['none', 'note', 'warning', 'error'] };
 const RESULT = object(
   {
@@ -28,6 +38,7 @@ const RESULT = object(
     message: MESSAGE,
     locations: { type: 'array', items: LOCATION },
     relatedLocations: { type: 'array', items: LOCATION, uniqueItems: true },
+    fixes: { type: 'array', items: FIX, uniqueItems: true },
   },
   ['message', 'ruleId', 'ruleIndex'],
 );

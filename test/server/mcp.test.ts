@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { createHash } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -138,10 +139,9 @@ it('wraps a value that is not an object', () => {
 
 it.each([
   ['*', ['Greet', 'Sum']],
-  ['S?m', ['Sum']],
-  ['S?', []],
-  ['Gr*, Sum', ['Greet', 'Sum']],
-  ['.*', []],
+  ['S*m', ['Sum']],
+  ['S', []],
+  ['Gr*,Sum', ['Greet', 'Sum']],
 ])('selects functions by the pattern %s', (pattern, names) => {
   expect([...functionTools(PROGRAM, pattern).keys()]).toEqual(names);
 });
@@ -241,6 +241,35 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(seen[0]).toEqual({ progress: 1, message: '{"text":"he"}' });
     expect(seen[1]).toMatchObject({ progress: 2, message: expect.stringMatching(/^.{4095}…$/u) });
     await until(() => server.services.active.size === 0);
+  });
+
+  it('keeps the connection of a long call open', async () => {
+    const { url, server } = await serve(name, {}, { limits: { statusWaitMs: 1, heartbeatMs: 1 } });
+    const model = new EventEmitter();
+    server.runtime.onCall = async () => {
+      await once(model, 'answered');
+      return success(GREETING);
+    };
+    const answer = await post(url, 'tools/call', GREET);
+    expect(answer.headers.get('content-type')).toContain('text/event-stream');
+    const texts: string[] = [];
+    const read = (async () => {
+      for await (const text of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) texts.push(text);
+    })();
+    await until(() => (texts.join('').match(/^:$/gmu) ?? []).length > 1);
+    model.emit('answered');
+    await read;
+    const [data = ''] = texts.join('').match(/^data: .*$/gmu) ?? [];
+    expect(JSON.parse(data.slice('data: '.length))).toMatchObject({ result: { structuredContent: GREETING } });
+  });
+
+  it('logs and counts a body that it cannot read', async () => {
+    const { url, server } = await serve(name);
+    const answer = await fetch(url, { method: 'POST', headers: HEADERS, body: '{' });
+    expect(answer.status).toBe(400);
+    expect(server.log.map(({ fields }) => fields['status'])).toContain(400);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(/svc_requests_total\{[^}]*status="400"\} 1/u);
   });
 
   it('returns a failure after progress', async () => {

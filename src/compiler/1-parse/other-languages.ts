@@ -55,11 +55,15 @@ export function equivalentOfGeneric(name: string, args: readonly string[]): stri
 
 /** Words with which definitions begin in other languages. */
 const DECLARATIONS: ReadonlyMap<string, string> = new Map([
-  ...each('interface struct model record dataclass schema message', 'Write `class Name { … }`.'),
+  ...each('interface struct model record dataclass schema message input object', 'Write `class Name { … }`.'),
   ...each('def fn func method async', 'Write `function Name(x: string) -> Type { … }`.'),
   ...each('import from include require use', 'Remove it: svc reads all files of the directory together.'),
   ...each('prompt template macro', 'Write `template_string Name(…) #"…"#`.'),
   ...each('provider llm model_client', 'Write `client<llm> Name { … }`.'),
+  ...each(
+    'const let var final static',
+    'Remove it: there are no constants. Write the value where it is used, or read it with `env.NAME` in a client.',
+  ),
   ...each('union typedef alias', 'Write `type Name = A | B`.'),
   ...each('export public default', 'Remove it: definitions are visible everywhere.'),
 ]);

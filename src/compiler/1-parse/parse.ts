@@ -2,7 +2,7 @@ import type { TokenType, IRecognitionException } from 'chevrotain';
 import * as t from './tokens.ts';
 import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import { type SourceFile, countUpTo } from '../../diagnostics/source-file.ts';
-import { parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
+import { NO_REQUIRED_MARK, parseDiagnostic } from '../../diagnostics/catalogue/parse.ts';
 import type { DocumentNode, DeclarationNode } from './syntax-nodes.ts';
 import { DefinitionGrammar } from './definition-grammar.ts';
 import { laterLanguage, withLanguageNote } from './other-languages.ts';
@@ -405,7 +405,8 @@ function describe(error: IRecognitionException, file: SourceFile): readonly Diag
   const start = atEnd ? file.text.trimEnd().length : token.startOffset;
   const span = { file: file.path, start, end: atEnd ? start : start + token.image.length };
   const found = atEnd ? 'the end of the file' : quoteToken(token);
-  return [parseDiagnostic('parse/unexpected-token', span, { expected, found })];
+  const advice = token.image === '!' ? NO_REQUIRED_MARK : '';
+  return [parseDiagnostic('parse/unexpected-token', span, { expected, found, advice })];
 }
 
 function isOnNewLine(token: object): boolean {

@@ -468,13 +468,15 @@ export abstract class BlockGrammar extends TypeGrammar {
   }
 
   #reportNoBlock(token: t.DefinitionToken): void {
-    const advice = token.image === 'extends' ? 'Definitions cannot extend each other: repeat the fields.' : '';
-    this.reportUnexpected(token, '"{"', advice);
+    this.reportUnexpected(token, '"{"', BLOCK_HABITS.get(token.image));
   }
 
   #missingName(what: string): undefined {
     this.ACTION(() => {
-      this.report('parse/missing-name', this.spanOf(this.peek(0)), { what });
+      const next = this.peek();
+      if (this.nextOnSameLine() && /^\d/u.test(next.image)) {
+        this.report('parse/invalid-name', this.spanOf(next), { name: next.image, reason: 'it begins with a digit' });
+      } else this.report('parse/missing-name', this.spanOf(this.peek(0)), { what });
       const { depth } = this.peek(0);
       this.skipUntil(depth, () => this.nextIs(t.LeftBrace) || this.nextIs(t.Equals) || this.atDeclaration());
     });
@@ -530,6 +532,13 @@ export abstract class BlockGrammar extends TypeGrammar {
     return true;
   }
 }
+
+/** Advice for tokens of other languages in place of the brace of a block. */
+const BLOCK_HABITS: ReadonlyMap<string, string> = new Map([
+  ['extends', 'Definitions cannot extend each other: repeat the fields.'],
+  [':', 'Write the content between `{` and `}`, and nothing before the `{`.'],
+  ['=', 'Write the content between `{` and `}`, and nothing before the `{`.'],
+]);
 
 const BEFORE_ENUM_VALUE = new Set([t.LeftBrace, t.Comma, t.Attribute, t.RightParenthesis]);
 

@@ -251,6 +251,7 @@ abstract class ReportingParser extends RecoveringParser {
       this.report('parse/unquoted-value', span, {
         text,
         expression: this.argumentsOf === 'constraint' && /[{<>]/u.test(text),
+        variable: FOREIGN_VARIABLE.exec(image)?.[1],
       });
     } else this.report('parse/invalid-number', span, { text: image });
   }
@@ -274,6 +275,8 @@ function isHashComment(token: t.DefinitionToken): boolean {
 const BROKEN = new Set([t.UnterminatedString, t.UnterminatedRawString, t.UnterminatedExpression, t.InvalidValue]);
 /** A string or raw string whose quotes a word processor replaced. */
 const CURLY_QUOTE = /^#*[\u2018-\u201F]/u;
+/** `${NAME}`, `$env.NAME`, `os.environ["NAME"]`, `process.env["NAME"]`, `env("NAME")`, `os.getenv("NAME")`. */
+const FOREIGN_VARIABLE = /^(?:\$\{(?:env\.)?|[\w.]*env(?:iron)?(?:\.get)?[[(]["'])(\w+)["']?[\])}]*$/u;
 /** The part of `client<llm> Name` or `client Name` after its first word. */
 const CLIENT_HEAD = /^(?:<\s*\w+\s*>\s*)?(\w+)?$/;
 /** A second key with its block or list, after a value without quotes. */

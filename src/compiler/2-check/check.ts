@@ -15,6 +15,7 @@ import { lenient } from '../1-parse/parse.ts';
 import { CheckContext } from './check-context.ts';
 import { structuredClients, isAlwaysStructured, type StructuredClient } from '../../schema/structured-output.ts';
 import { buildDefinitions, buildTest } from './build-definitions.ts';
+import { rolesOf } from './rules/roles.ts';
 import { RULES } from './rules.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import type { Expression, Template } from '../../schema/template.ts';
@@ -68,11 +69,17 @@ function checkTemplates(
     if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
     const returns =
       node.returns === undefined || isAlwaysStructured(clientsOf.get(fn.name) ?? []) ? {} : { returns: fn.returns };
-    found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), ...returns }));
+    const roles = rolesOf([fn.client], index);
+    found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), roles, ...returns }));
   }
+  // Any function can use a template_string, directly or through another one.
+  const roles = rolesOf(
+    [...index.functions.values()].map(({ client }) => client),
+    index,
+  );
   for (const text of index.templateStrings.values()) {
     const node = scope.templateStrings.get(text.name);
-    if (node !== undefined) found.push(...problemsOf(context, text.template, scopeOf(node, text, index)));
+    if (node !== undefined) found.push(...problemsOf(context, text.template, { ...scopeOf(node, text, index), roles }));
   }
   found.push(...constraintProblems(context, index));
   context.diagnostics.push(...distinct(found));
@@ -142,7 +149,11 @@ function placeOf({ code, span }: Diagnostic): string {
  */
 export function checkTemplate(template: Template, scope: TemplateScope): readonly Diagnostic[] {
   const names = namesOfTemplate(scope.parameters);
-  const walker = new TemplateWalker({ file: template.file, definitions: scope.definitions }, names, RULES);
+  const walker = new TemplateWalker(
+    { file: template.file, definitions: scope.definitions, roles: scope.roles },
+    names,
+    RULES,
+  );
   walker.body(template.body);
   return [...walker.diagnostics, ...RULES.templates.flatMap((rule) => rule(template, scope))];
 }

@@ -36,7 +36,10 @@ import { enumComparisonRule } from './rules/enum-comparison.ts';
 import { formatConversionRule } from './rules/format-conversion.ts';
 import { literalArgumentsRule } from './rules/literal-arguments.ts';
 import { accessedObjectRule, filterOperandsRule, loopOperandRule, operandKindsRule } from './rules/operand-kinds.ts';
+import { otherOptions } from './rules/other-options.ts';
 import { outputFormatRule } from './rules/output-format.ts';
+import { emptyFiles } from './rules/empty-files.ts';
+import { unknownRoleRule } from './rules/roles.ts';
 import { unknownFieldRule } from './rules/unknown-field.ts';
 import { unknownFilterRule, unknownTestRule, unknownVariableRule } from './rules/unknown-names.ts';
 import { unknownMethodRule } from './rules/unknown-method.ts';
@@ -69,6 +72,7 @@ interface Rules extends TemplateRules {
 export const RULES: Rules = {
   size: [typeSize],
   definitions: [
+    emptyFiles,
     uniqueNames,
     uniqueMembers,
     uniqueKeys,
@@ -99,6 +103,7 @@ export const RULES: Rules = {
     clientParts,
     optionValues,
     misplacedOptions,
+    otherOptions,
     strategies,
     environmentVariables,
     retryPolicies,
@@ -113,6 +118,7 @@ export const RULES: Rules = {
     unknownMethodRule,
     unknownTestRule,
     callArgumentsRule,
+    unknownRoleRule,
     debugCallRule,
     formatConversionRule,
     literalArgumentsRule,

@@ -58,12 +58,16 @@ const NAMES_AND_TYPES = {
     (p) => `The name "${p.name}" is reserved.`,
     'Choose another name: clients in other languages could not use this one.',
   ),
-  'check/reserved-field-name': error<Named & { readonly env: boolean }>(
+  /** `swapped`: the type, if it is probably the name. */
+  'check/reserved-field-name': error<Named & { readonly env: boolean; readonly swapped: string | undefined }>(
     (p) =>
       p.env
         ? 'A field cannot be called "env": `env.NAME` is how definitions read environment variables.'
         : `A field cannot be called "${p.name}": it is a reserved word of a language in which clients are written.`,
-    (p) => `Call it "${p.name}_" or the like, and give it \`@alias("${p.name}")\` so that the model sees "${p.name}".`,
+    (p) =>
+      p.swapped === undefined
+        ? `Call it "${p.name}_" or the like, and give it \`@alias("${p.name}")\` so that the model sees "${p.name}".`
+        : `The name comes before the type: write \`${p.swapped} ${p.name}\`.`,
   ),
   'check/reserved-parameter-name': error<Named>(
     (p) => `A parameter cannot be called "${p.name}": requests use that key for options.`,
@@ -73,7 +77,10 @@ const NAMES_AND_TYPES = {
     (p) => `The parameter "${p.name}" hides the built-in "${p.name}" in the prompt.`,
     'Rename the parameter.',
   ),
-  'check/unknown-type': error<Suggested>((p) => `There is no type "${p.name}".`, suggestion),
+  'check/unknown-type': error<Suggested>(
+    (p) => `There is no type "${p.name}".`,
+    (p) => p.suggestion || 'Declare it as a class, an enum or a type, or use a built-in type such as `string`.',
+  ),
   'check/not-a-type': error<Named & { readonly what: string }>(
     (p) => `"${p.name}" is a ${p.what}, not a type.`,
     'Use a class, an enum, a type alias or a built-in type.',
@@ -104,6 +111,10 @@ const NAMES_AND_TYPES = {
   'check/type-too-large': error<Named & { readonly limit: number }>(
     (p) => `The type "${p.name}" has more than ${p.limit} parts once its aliases are replaced.`,
     'Use classes instead of aliases.',
+  ),
+  'check/empty-file': warning<{ readonly file: string }>(
+    (p) => `The file "${p.file}" contains no definition.`,
+    'Write a class or a function in it, or remove the file.',
   ),
   'check/empty-enum': warning<Named>(
     (p) => `The enum "${p.name}" has no value that a model could answer with.`,
@@ -207,6 +218,7 @@ const BLOCKS = {
   'check/unknown-retry-policy': error<Suggested>((p) => `There is no retry policy "${p.name}".`, suggestion),
   'check/missing-option': error<InBlock & { readonly why: string }>(
     (p) => `The ${p.owner} has no option ${p.name}, ${p.why}.`,
+    'Add it to `options { … }` of the client.',
   ),
   'check/exclusive-options': error<{ readonly first: string; readonly second: string }>(
     (p) => `The options "${p.first}" and "${p.second}" exclude each other.`,
@@ -224,6 +236,21 @@ const BLOCKS = {
   'check/unused-option': warning<Suggested & { readonly owner: string }>(
     (p) => `The option "${p.name}" has no effect on ${p.owner}.`,
     (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
+  ),
+  'check/misspelt-option': warning<Suggested>(
+    (p) => `The option "${p.name}" is unknown, so svc sends it to the provider as it is.`,
+    suggestion,
+  ),
+  'check/unsent-option': warning<Suggested>(
+    (p) => `svc does not send the unknown option "${p.name}", because its value is a credential.`,
+    (p) =>
+      p.suggestion ||
+      'Write the key of the provider as `api_key env.NAME`, or a credential of another kind in `headers { … }`.',
+  ),
+  'check/number-option': warning<Named & { readonly kind: string; readonly number: string | undefined }>(
+    (p) => `"${p.name}" takes a number, but this is ${p.kind}.`,
+    (p) =>
+      p.number === undefined ? 'Write a number without quotes.' : `Write \`${p.name} ${p.number}\`, without quotes.`,
   ),
   'check/misplaced-option': warning<Named & { readonly effect: string; readonly place: string }>(
     (p) => `"${p.name}" in \`options\` ${p.effect}.`,
@@ -292,6 +319,7 @@ const BLOCKS = {
   ),
   'check/test-argument-type': warning<InBlock & { readonly expected: string }>(
     (p) => `This value for "${p.name}" does not match the ${p.owner}, which takes ${p.expected} here.`,
+    'Change the value, or the type of the parameter.',
   ),
   'check/unknown-built-type': warning<Suggested>(
     (p) => `There is no type "${p.name}".`,
@@ -301,7 +329,10 @@ const BLOCKS = {
     (p) => `This test defines "${p.name}" twice.`,
     'Merge the two definitions.',
   ),
-  'check/missing-test-argument': warning<InBlock>((p) => `This test gives no value for "${p.name}" of the ${p.owner}.`),
+  'check/missing-test-argument': warning<InBlock>(
+    (p) => `This test gives no value for "${p.name}" of the ${p.owner}.`,
+    (p) => `Write \`${p.name} …\` in \`args { … }\`.`,
+  ),
 };
 
 const ENTRIES = { ...NAMES_AND_TYPES, ...ATTRIBUTES, ...BLOCKS };

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../base/json.ts';
+import { onlySuggestion } from '../../base/suggestion.ts';
 import type { Diagnostic, RelatedSpan, Severity } from '../diagnostic.ts';
 import type { Span } from '../span.ts';
 
@@ -42,8 +44,47 @@ export function factoryOf<P extends object>(entries: { readonly [C in keyof P]: 
     const { severity, ...wordings } = entries[code];
     const message = worded(wordings.message, params);
     const help = worded(wordings.help, params);
-    return { code, severity, message, span, ...(help !== '' && { help }), ...(related.length > 0 && { related }) };
+    const diagnostic = {
+      code,
+      severity,
+      message,
+      span,
+      ...(help !== '' && { help }),
+      ...(related.length > 0 && { related }),
+    };
+    const nearest = onlySuggestion(help);
+    const name = isJsonObject(params) ? params['name'] : undefined;
+    return nearest === undefined || typeof name !== 'string' ? diagnostic : misspelling(diagnostic, name, nearest);
   };
+}
+
+const MISSPELT = Symbol('the name that the text of the file contains, and the nearest known one');
+
+/** A diagnostic whose help suggests one name. A factory does not know the text of the file, in which `withFix` finds the name. */
+interface Misspelling extends Diagnostic {
+  readonly [MISSPELT]?: { readonly name: string; readonly nearest: string };
+}
+
+function misspelling(diagnostic: Diagnostic, name: string, nearest: string): Misspelling {
+  return { ...diagnostic, [MISSPELT]: { name, nearest } };
+}
+
+/**
+ * Adds the fix of a diagnostic that suggests exactly one name: it replaces the name in `text`, the text of the file. There is none if
+ * the span contains the name in another spelling, such as with escapes, or twice.
+ */
+export function withFix(diagnostic: Diagnostic, text: string): Diagnostic {
+  const { [MISSPELT]: misspelt, ...plain }: Misspelling = diagnostic;
+  if (misspelt === undefined) return diagnostic;
+  const { file, start, end } = diagnostic.span;
+  const [found, ...others] = text.slice(start, end).matchAll(wholeName(misspelt.name));
+  if (found === undefined || others.length > 0) return plain;
+  const from = start + found.index;
+  return { ...plain, fix: { span: { file, start: from, end: from + misspelt.name.length }, text: misspelt.nearest } };
+}
+
+function wholeName(name: string): RegExp {
+  return new RegExp(String.raw`(?<![\w-])${name.replaceAll(/[$()*+./?[\\\]^{|}]/gu, String.raw`\$&`)}(?![\w-])`, 'gu');
 }
 
 function worded<P>(wording: Wording<P>, params: P): string {

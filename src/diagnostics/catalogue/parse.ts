@@ -7,6 +7,15 @@ interface Found {
   readonly advice?: string;
 }
 
+/** For the mark of required types in GraphQL. */
+export const NO_REQUIRED_MARK = 'Remove it: every type that does not end in "?" is required.';
+
+/** Advice for characters without a meaning. */
+const STRAY_HABITS: ReadonlyMap<string, string> = new Map([
+  ['!', NO_REQUIRED_MARK],
+  ['@', 'Write the name of an attribute directly after it, or remove it.'],
+]);
+
 /** Every problem with the syntax of a definition file. */
 const ENTRIES = {
   'parse/unexpected-token': error<Found>(
@@ -38,17 +47,27 @@ const ENTRIES = {
     (p) => `End it with ${p.text}: a quote and as many "#" as it begins with.`,
   ),
   'parse/unterminated-expression': error('This expression has no closing "}}".', 'End the expression with `}}`.'),
-  'parse/invalid-character': error<Text>((p) => `"${p.text}" has no meaning here.`),
+  'parse/invalid-character': error<Text>(
+    (p) => `"${p.text}" has no meaning here.`,
+    (p) => STRAY_HABITS.get(p.text) ?? 'Remove it.',
+  ),
   'parse/invalid-name': error<Named & { readonly reason: string }>(
     (p) => `"${p.name}" is not a valid name: ${p.reason}.`,
     'A name begins with an ASCII letter and continues with letters, digits and "_".',
   ),
-  'parse/unquoted-value': error<Text & { readonly expression?: boolean }>(
-    (p) => `This value contains "${p.text}", so it must be in quotes.`,
-    (p) =>
-      p.expression === true
-        ? 'Write the expression of a constraint without quotes: `@assert({{ … }})`, `@check(label, {{ … }})`.'
-        : 'Write it as "…", or as #"…"# if it contains quotes.',
+  /** `variable`: the environment variable that the value names in another language. */
+  'parse/unquoted-value': error<Text & { readonly expression?: boolean; readonly variable?: string | undefined }>(
+    (p) => {
+      if (p.expression !== true) return `This value contains "${p.text}", so it must be in quotes.`;
+      return p.text === '{'
+        ? 'A comma is missing between the label and the expression.'
+        : `This expression contains "${p.text}", so it must be in "{{ }}".`;
+    },
+    (p) => {
+      if (p.expression === true) return 'Write `@assert({{ … }})` or `@check(label, {{ … }})`.';
+      if (p.variable !== undefined) return `Write \`env.${p.variable}\` for the environment variable.`;
+      return 'Write it as "…", or as #"…"# if it contains quotes.';
+    },
   ),
   'parse/call-as-value': warning<Named>(
     (p) => `svc does not call "${p.name}" here.`,

@@ -30,6 +30,7 @@ const HABITS: ReadonlyMap<string, string> = new Map([
   ['||', 'Write "or".'],
   ['!', 'Write "not".'],
   ['?', 'Write "value if condition else other".'],
+  ['#', 'Write "{% if x %}" or "{% for x in items %}" for a block, and "{# … #}" for a comment.'],
 ]);
 
 /** All of these are errors, since svc cannot render the template. */
@@ -99,6 +100,7 @@ const BUILT_INS: ReadonlyMap<string, string> = new Map([
   ['format_instructions', 'Write `ctx.output_format`.'],
   ['client', 'Write `ctx.client`.'],
   ['tags', 'Write `ctx.tags`.'],
+  ['loop', 'Only a "{% for %}" has it.'],
   ['env', 'Prompts cannot read environment variables: pass the value as a parameter.'],
 ]);
 
@@ -115,6 +117,19 @@ const PYTHON_FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['enumerate', 'Inside the loop, `loop.index0` is the index.'],
 ]);
 
+/** Methods of JavaScript, in lower case. */
+const JAVASCRIPT_METHODS: ReadonlyMap<string, string> = new Map([
+  ['touppercase', 'Write `value|upper`.'],
+  ['tolowercase', 'Write `value|lower`.'],
+  ['trim', 'Write `value|trim`.'],
+  ['tostring', 'Write `value|string`.'],
+  ['tofixed', 'Write `value|round(2)`.'],
+  ['includes', 'Write `item in value`.'],
+  ['join', 'Write `value|join(", ")`.'],
+  ['map', 'Write `value|map(attribute="name")`.'],
+  ['slice', 'Write `value[1:3]`.'],
+]);
+
 function nearest({ name, names, help }: Unknown): string {
   return help ?? didYouMean(name, names);
 }
@@ -123,7 +138,7 @@ function nearest({ name, names, help }: Unknown): string {
 const NAMES_AND_ARGUMENTS = {
   'template/unknown-variable': warning<Undefined>(
     (p) => withEffect(`There is no variable "${p.name}"`, p.effect),
-    (p) => p.help ?? BUILT_INS.get(p.name) ?? nearest(p),
+    (p) => p.help ?? BUILT_INS.get(p.name) ?? (nearest(p) || 'Declare it as a parameter, or with "{% set %}".'),
   ),
   'template/unknown-function': warning<Unknown>(
     (p) => `There is no function or template_string "${p.name}": ${CALLS_FAIL}.`,
@@ -131,7 +146,16 @@ const NAMES_AND_ARGUMENTS = {
   ),
   'template/unknown-filter': warning<Unknown>((p) => `There is no filter "${p.name}": ${CALLS_FAIL}.`, nearest),
   'template/unknown-test': warning<Unknown>((p) => `There is no test "${p.name}": ${CALLS_FAIL}.`, nearest),
-  'template/unknown-method': warning<Unknown>((p) => `The value has no method "${p.name}": ${CALLS_FAIL}.`, nearest),
+  'template/unknown-method': warning<Unknown>(
+    (p) => `The value has no method "${p.name}": ${CALLS_FAIL}.`,
+    (p) => JAVASCRIPT_METHODS.get(p.name.toLowerCase()) ?? (nearest(p) || 'Use a filter, such as `value|upper`.'),
+  ),
+  'template/unknown-role': warning<Named & { readonly roles: readonly string[] }>(
+    (p) => `No client of this prompt allows the role "${p.name}", so the text after it gets the default role.`,
+    (p) =>
+      didYouMean(p.name, p.roles) ||
+      `Use one of the roles ${p.roles.map((role) => `"${role}"`).join(', ')}, or add "${p.name}" to \`allowed_roles\` of the client.`,
+  ),
   'template/unknown-field': warning<Undefined & { readonly owner: string }>(
     (p) => withEffect(`There is no "${p.name}" in ${p.owner}`, p.effect),
     (p) => (p.owner === '"ctx"' ? BUILT_INS.get(p.name) : undefined) ?? nearest(p),

@@ -3,13 +3,19 @@ import { err, ok, type Result } from '../../base/result.ts';
 import type { Failure } from '../../schema/failure.ts';
 import type { PromptClient } from '../../schema/message.ts';
 import type { OFFLINE } from '../../schema/providers/offline.ts';
-import { type OptionValues, type OptionTable, headerProblem } from '../../schema/providers/option-shapes.ts';
+import {
+  type OptionValues,
+  type OptionTable,
+  headerProblem,
+  MAX_VIOLATIONS,
+} from '../../schema/providers/option-shapes.ts';
 import {
   readOptions,
   type HttpFacts,
   type ProviderDescription,
   type ReadOptions,
 } from '../../schema/providers/provider-description.ts';
+import { meantOption, unsentOptions } from '../../schema/providers/other-options.ts';
 import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { invalidClientOptions } from './attempt-failure.ts';
 import {
@@ -36,9 +42,10 @@ import { hostRefusal, type AddressGuard } from './http/address-guard.ts';
 import { type Destination, ConnectionPools } from './http/connection-pools.ts';
 import { httpModelClient, type WireProtocol } from './http-model-client.ts';
 import type { HttpProvider, ModelLimits, ProviderAccess, SecretGroup } from './providers/provider.ts';
-import type { ClientType, OptionEntry, OptionValue } from '../../schema/client.ts';
+import { variablesIn, type ClientType, type OptionEntry, type OptionValue } from '../../schema/client.ts';
 import { indexDefinitions, type Program } from '../../schema/program.ts';
 import { cloudMachine, type CloudMachine } from './providers/cloud-credential.ts';
+import type { Violation } from '../../schema/violation.ts';
 import { clientsOfFiles, Planner, singlePlans } from './strategies/client-plan.ts';
 
 export interface ClientServices {
@@ -74,13 +81,16 @@ export function createModelClient(
 ): Result<CreatedClient, Failure> {
   const { name, provider: providerName, options: given } = source.definition;
   const { environment } = requester;
-  const { values, reads } = resolveOptions(given, environment);
+  const description = PROVIDER_DESCRIPTIONS[providerName];
+  const unsent = unsentOptions(description, given, (variable) => readVariable(environment, variable).value);
+  if (source.from === 'request' && unsent.size > 0)
+    return err(invalidClientOptions(name, unsentViolations(description, unsent)));
+  const { values, reads } = resolveOptions(withoutKeys(given, unsent), environment);
   const unset = reads.find((each) => each.value === undefined);
   if (unset !== undefined) return err(missingVariable(name, unset.variable));
-  const description = PROVIDER_DESCRIPTIONS[providerName];
   const read = readOptions(description, values, (variable) => readVariable(environment, variable).value);
   if (read.violations.length > 0) return err(invalidClientOptions(name, read.violations.map(optionViolation)));
-  const variables = reads.map(({ variable }) => variable);
+  const variables = given.flatMap(({ value }) => variablesIn(value));
   if (providerName === 'offline') {
     const own = read.values as OptionValues<typeof OFFLINE.options>;
     return ok({ client: createOfflineClient(name, own, services.offline), variables });
@@ -108,10 +118,11 @@ export function createPromptClient(
   { environment }: Pick<ClientRequester, 'environment'>,
 ): Result<PromptClient, Failure> {
   const { name, provider: providerName, options: given } = source.definition;
-  const { values, reads } = resolveOptions(given, environment);
+  const description = PROVIDER_DESCRIPTIONS[providerName];
+  const unsent = unsentOptions(description, given, (variable) => readVariable(environment, variable).value);
+  const { values, reads } = resolveOptions(withoutKeys(given, unsent), environment);
   const unset = new Set(reads.filter(({ value }) => value === undefined).map(({ option }) => option));
   const known = new Map([...values].filter(([key]) => !unset.has(key)));
-  const description = PROVIDER_DESCRIPTIONS[providerName];
   const read = readOptions(description, known, (variable) => readVariable(environment, variable).value);
   const violations = read.violations.filter(({ kind }) => kind !== 'missing');
   if (violations.length > 0) return err(invalidClientOptions(name, violations.map(optionViolation)));
@@ -120,6 +131,19 @@ export function createPromptClient(
   if (http === undefined || provider === undefined) return ok(offlinePrompt(name));
   const options = optionsOf(http, read);
   return ok(promptClient({ source, description, http, provider, read, variables: reads, options }));
+}
+
+/** A caller that names an option can correct it. In files, it is a warning of the checker. */
+function unsentViolations(description: ProviderDescription, unsent: ReadonlySet<string>): readonly Violation[] {
+  return [...unsent].slice(0, MAX_VIOLATIONS).map((key) => {
+    const meant = meantOption(description, key);
+    const hint = meant === undefined ? 'use "api_key" or "headers"' : `did you mean "${meant}"?`;
+    return optionViolation({ path: [key], message: `is not sent, because its value is a credential: ${hint}` });
+  });
+}
+
+function withoutKeys(entries: readonly OptionEntry[], keys: ReadonlySet<string>): readonly OptionEntry[] {
+  return keys.size === 0 ? entries : entries.filter(({ key }) => !keys.has(key));
 }
 
 /** A client whose options are known. */

@@ -84,6 +84,7 @@ export const AWS_BEDROCK = {
     },
   ],
   otherOptions: 'body',
+  settingsOfModel: 'nested',
   http: {
     roles: ROLES,
     defaultRole: 'user',

@@ -20,6 +20,7 @@ export const GOOGLE_AI = {
   options: GOOGLE_AI_OPTIONS,
   rules: [...COMMON_RULES, modelRequired('google-ai', 'model')],
   otherOptions: 'body',
+  settingsOfModel: 'nested',
   http: {
     roles: ROLES,
     defaultRole: 'user',
@@ -106,6 +107,7 @@ export const VERTEX_AI = {
     { kind: 'excludes', options: ['location', 'base_url'] },
   ],
   otherOptions: 'body',
+  settingsOfModel: 'nested',
   http: {
     roles: ROLES,
     defaultRole: 'user',

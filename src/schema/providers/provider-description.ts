@@ -26,6 +26,8 @@ export interface ProviderDescription<O extends OptionTable = OptionTable> {
    * definition files; a request must not bring them) they have no effect.
    */
   readonly otherOptions: 'body' | 'refused' | 'ignored';
+  /** The body has temperature and the like inside one member, such as `generationConfig`, and not beside it. */
+  readonly settingsOfModel?: 'nested';
   /** Requests without a model are possible, but nearly always refused. */
   readonly expectsModel?: true;
   /** Absent for the strategies and `offline`. */

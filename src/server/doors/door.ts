@@ -1,5 +1,8 @@
+import { invariant } from '../../base/invariant.ts';
+import { memberTexts } from '../../base/json-text.ts';
 import { inOwnTurn, LARGE } from '../../base/own-turn.ts';
 import { DRAINING, type Drainable } from '../admission.ts';
+import { logRequest } from '../http/handlers/answer-parts.ts';
 import { StreamRequest } from '../http/handlers/stream-request.ts';
 import { bodyOutcomeProblem } from '../http/handlers/function-request.ts';
 import { CallRequest, RenderRequest } from '../http/handlers/value-requests.ts';
@@ -33,6 +36,8 @@ export interface Door {
 export abstract class DoorRequest implements Drainable {
   readonly context: RequestContext;
   setIndex = -1;
+  /** Undefined until it is read. */
+  protected body: JsonBody | undefined;
   #reading = true;
 
   constructor(context: RequestContext) {
@@ -65,9 +70,22 @@ export abstract class DoorRequest implements Drainable {
   /** Serves the request with its body. */
   protected abstract take(body: JsonBody): void;
 
-  /** Answers with a problem. */
+  /** The function that the body names; empty if it names none. */
+  protected get functionName(): string {
+    return '';
+  }
+
+  /** Answers with a problem, and logs and counts the request as a call: the function request would do that, but does not exist yet. */
   protected answerProblem(of: Problem): void {
-    this.context.problem(of);
+    const { body, context, functionName } = this;
+    context.problem(of);
+    const { elapsedMs: durationMs, keyName, services, trace } = context;
+    const { code: outcome, status } = of;
+    services.metrics.callStarted('call');
+    const counted = { functionName, route: 'call', outcome, durationMs, status, keyName } as const;
+    services.metrics.callEnded({ ...counted, report: undefined, traceId: trace?.sampledTraceId });
+    const line = { functionName, durationMs, body, secrets: undefined, tags: undefined, kept: undefined };
+    logRequest(context, { ...line, end: { status, problem: of }, waits: { body: 0, queue: 0 } });
   }
 
   /** Runs `work`: an exception is logged and answered with 500. */
@@ -98,6 +116,7 @@ export abstract class DoorRequest implements Drainable {
     else if (body !== undefined) {
       // The function request is active from here on.
       this.#read();
+      this.body = body.value;
       this.take(body.value);
     }
   }
@@ -232,6 +251,27 @@ export class PassedResponse implements HttpResponse {
   destroy(): void {
     this.outer.destroy();
   }
+}
+
+/** The answer to an inner call that asked for facts. */
+export interface FunctionAnswer {
+  /** The value as its JSON text: JSON.parse would round long integers. */
+  readonly value: string;
+  /** The members of `meta`, and those next to it. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the body of a call, or the last event of a stream. */
+export function readAnswer(json: string): FunctionAnswer {
+  let value: string | undefined;
+  const facts: Record<string, unknown> = {};
+  for (const [name, text] of memberTexts(json)) {
+    if (name === 'result' || name === 'final_result') value = text;
+    else if (name === 'meta') Object.assign(facts, JSON.parse(text));
+    else facts[name] = JSON.parse(text);
+  }
+  invariant(value !== undefined, 'the answer has a value');
+  return { value, facts };
 }
 
 /** How the events of `/stream` with a value begin. */

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
-import { parse } from '../../../src/compiler/1-parse/parse.ts';
-import { check } from '../../../src/compiler/2-check/check.ts';
+import { checkSources } from '../../../src/compiler/compile.ts';
 import type { CompileOptions } from '../../../src/compiler/compile-options.ts';
-import { compareDiagnostics, type Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
+import type { Diagnostic } from '../../../src/diagnostics/diagnostic.ts';
 import { SourceFile } from '../../../src/diagnostics/source-file.ts';
 import { formatPretty } from '../../../src/diagnostics/report-formats.ts';
 import type { Definitions } from '../../../src/schema/program.ts';
@@ -38,10 +37,7 @@ export interface Outcome {
 
 /** Parses and checks one file. */
 export function checkFile(file: SourceFile, options: CompileOptions = OPTIONS): Outcome {
-  const parsed = parse(file);
-  const { definitions, diagnostics } = check([parsed.document], options);
-  const all = [...parsed.diagnostics, ...diagnostics].toSorted(compareDiagnostics);
-  return { diagnostics: all, ...(definitions !== undefined && { definitions }) };
+  return checkSources([file], options);
 }
 
 export function checkText(text: string, options?: CompileOptions): Outcome {

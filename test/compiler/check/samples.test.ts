@@ -12,7 +12,7 @@ const valid = samples('valid');
 
 test('there are samples of both kinds', () => {
   expect(invalid.length).toBeGreaterThanOrEqual(307);
-  expect(valid.length).toBeGreaterThanOrEqual(137);
+  expect(valid.length).toBeGreaterThanOrEqual(156);
 });
 
 test.each(invalid)('$name has the expected diagnostics', ({ file, directory }) => {

@@ -58,7 +58,11 @@ test.each([
   ['1:7', 'class Greeting {\n  x int\n}', `${HAS} template_string "Greeting". ${CHOOSE}`],
   ['4:7', 'class A {\n  x int\n}\nclass A {\n  y int\n}', 'The name "A" has two definitions. Merge them.'],
   ['2:3', 'dynamic class Person {\n  name int\n}', 'The class "Person" has two fields "name".'],
-  ['2:5', 'dynamic class Person {\n  x Adress\n}', 'There is no type "Adress".'],
+  [
+    '2:5',
+    'dynamic class Person {\n  x Adress\n}',
+    'There is no type "Adress". Declare it as a class, an enum or a type, or use a built-in type such as `string`.',
+  ],
   [
     '2:19',
     'dynamic class Person {\n  x string @alias(env.KEY)\n}',

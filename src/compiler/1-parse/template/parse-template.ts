@@ -442,6 +442,7 @@ class StatementParser {
     }
     const word = reader.expectName('a statement');
     if (reader.failed) return undefined;
+    if (chunk.unreadable === true) reader.abandon();
     const shape = this.#block({ word, reader, expressions, chunk });
     return shape === undefined ? undefined : this.#located(shape, chunk);
   }
@@ -658,6 +659,7 @@ class StatementParser {
     this.#at += 1;
     const reader = new TokenReader(this.#context, chunk.tokens);
     const word = reader.next();
+    if (chunk.unreadable === true) reader.abandon();
     if (word.text !== 'elif') reader.expectEnd();
     return { word, reader, expressions: new ExpressionParser(reader), chunk };
   }

@@ -235,12 +235,21 @@ export interface TagChunk {
   readonly kind: 'print' | 'block';
   /** Always ends with a token of type `end`. */
   readonly tokens: readonly Token[];
+  /** A part after the first word is no token, which is reported. The tag still begins or ends its block. */
+  readonly unreadable?: true;
   readonly start: number;
   readonly end: number;
 }
 
 /** The most nested brackets. People write fewer than ten; the limit keeps the stack of the parser small. */
 const MAX_NESTING = 100;
+
+/** Advice for tokens of other languages, by what the template language has in their place. */
+const TOKEN_HABITS: ReadonlyMap<string, string> = new Map([
+  ['the end of the tag if', 'Write "{% elif … %}".'],
+  ['"in" of', 'Write "{% for item in items %}".'],
+  ['a value /', 'End a block with "{% endif %}" or "{% endfor %}".'],
+]);
 
 const END: Token = { type: 'end', text: '', start: 0, end: 0 };
 
@@ -325,11 +334,17 @@ export class TokenReader {
   failExpected(expected: string, help = ''): void {
     const token = this.current;
     const found = token.type === 'end' ? 'the end' : `"${token.text}"`;
-    this.fail('template/unexpected-token', token, { expected, found, help });
+    const advice = help === '' ? (TOKEN_HABITS.get(`${expected} ${token.text}`) ?? '') : help;
+    this.fail('template/unexpected-token', token, { expected, found, help: advice });
   }
 
   fail(...report: ReportParameters): void {
     if (!this.#failed) this.context.report(...report);
+    this.abandon();
+  }
+
+  /** Moves to the end, for a tag with a problem that is reported. */
+  abandon(): void {
     this.#failed = true;
     this.#at = Math.max(0, this.#tokens.length - 1);
   }
@@ -443,9 +458,13 @@ class Splitter {
     const tag = tokenizeExpression(this.#context, open + 2 + controlLength, kind === 'print' ? '}}' : '%}');
     this.#at = tag.end;
     this.#left = trimOf(tag.control, kind === 'block');
-    if (!tag.sound) return;
+    if (!tag.sound && !(kind === 'block' && this.#text.startsWith('%}', tag.end - 2) && tag.tokens[0]?.type === 'name'))
+      return;
     if (kind === 'block' && isWord(tag.tokens, 'raw')) this.#raw(open);
-    else this.#chunks.push({ kind, tokens: tag.tokens, start: open, end: tag.end });
+    else {
+      const unreadable = tag.sound ? {} : ({ unreadable: true } as const);
+      this.#chunks.push({ kind, tokens: tag.tokens, start: open, end: tag.end, ...unreadable });
+    }
   }
 
   #raw(open: number): void {

@@ -1,4 +1,4 @@
-import { didYouMean } from '../../../base/suggestion.ts';
+import { didYouMeanOneOf } from '../../../base/suggestion.ts';
 import { attributeHint } from '../../1-parse/other-languages.ts';
 import type { AttributeNode } from '../../1-parse/syntax-nodes.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
@@ -59,7 +59,7 @@ function checkAttribute({ report }: CheckContext, node: AttributeNode, place: At
   const effects = Object.hasOwn(ATTRIBUTES, node.name) ? ATTRIBUTES[node.name] : undefined;
   if (effects === undefined) {
     const known = Object.keys(ATTRIBUTES).map((each) => at + each);
-    const suggestion = attributeHint(node.name) ?? didYouMean(name, known);
+    const suggestion = attributeHint(node.name) ?? didYouMeanOneOf(name, known);
     report('check/unknown-attribute', node.span, { name, suggestion });
     return;
   }

@@ -23,6 +23,13 @@ const FOREIGN_KEYS: Readonly<Partial<Record<DeclarationNode['kind'], ReadonlyMap
     [['strategy', 'fallback', 'fallbacks'], STRATEGY_HINT],
     [['retry', 'retries', 'max_retries', 'num_retries'], RETRY_HINT],
   ]),
+  test: hints([
+    [['input', 'inputs', 'arguments', 'params', 'parameters'], 'Write `args { … }`.'],
+    [
+      ['expected', 'expect', 'output', 'result', 'assert', 'check'],
+      'Write the condition as `@@assert({{ this == … }})`, in which "this" is the result.',
+    ],
+  ]),
   retry_policy: hints([
     [
       ['max_attempts', 'attempts', 'retries', 'num_retries'],

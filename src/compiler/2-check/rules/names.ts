@@ -1,3 +1,4 @@
+import { PRIMITIVES } from '../../../schema/type.ts';
 import { KIND_WORDS } from '../scope.ts';
 import { isOptionsKey } from '../../../base/json.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
@@ -23,11 +24,15 @@ export const reservedNames: Rule = ({ scope, report }) => {
     const isType = node.kind === 'class' || node.kind === 'enum' || node.kind === 'alias' || node.kind === 'function';
     if (isType && TYPE_NAMES.has(text)) report('check/reserved-type-name', span, { name: text });
     if (node.kind !== 'class') continue;
-    for (const { name } of node.fields.filter((field) => FIELD_NAMES.has(field.name.text))) {
-      report('check/reserved-field-name', name.span, { name: name.text, env: name.text === 'env' });
+    for (const { name, type } of node.fields.filter((field) => FIELD_NAMES.has(field.name.text))) {
+      const isSwapped = PRIMITIVE_NAMES.has(name.text) && type?.kind === 'name' && !scope.hasType(type.name);
+      const swapped = isSwapped && !PRIMITIVE_NAMES.has(type.name) ? type.name : undefined;
+      report('check/reserved-field-name', name.span, { name: name.text, env: name.text === 'env', swapped });
     }
   }
 };
+
+const PRIMITIVE_NAMES: ReadonlySet<string> = new Set(PRIMITIVES);
 
 const CAPITALIZED = new Set(['class', 'enum', 'alias', 'function', 'client', 'template_string']);
 

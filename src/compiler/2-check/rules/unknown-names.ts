@@ -1,4 +1,5 @@
 import type { TemplateWalker } from '../templates/template-walker.ts';
+import { didYouMean } from '../../../base/suggestion.ts';
 import type { UndefinedEffect } from '../../../diagnostics/catalogue/template.ts';
 import {
   FILTERS,
@@ -85,8 +86,10 @@ export function unknownVariableRule(expression: Expression, context: TemplateWal
 
 function reportVariable(expression: Expression, name: string, context: TemplateWalker): void {
   const effect = undefinedEffect(expression, context.place());
-  const help = NULL.test(name) ? nullHelp(expression, effect, context) : roleHelp(name, context);
-  const names = context.visibleNames();
+  const names = [...context.visibleNames()];
+  const help = NULL.test(name)
+    ? nullHelp(expression, effect, context)
+    : (roleHelp(name, context) ?? conditionHelp(name, names, context));
   context.report('template/unknown-variable', expression, { name, names, effect, help });
 }
 
@@ -96,6 +99,12 @@ function roleHelp(name: string, context: TemplateWalker): string | undefined {
   const object = outer?.kind === 'call' && outer.callee.kind === 'attribute' ? outer.callee.object : undefined;
   if (object === undefined || context.valueOf(object).kind !== 'chat') return undefined;
   return `Write "${name}" in quotes.`;
+}
+
+/** The value of a condition has one name. */
+function conditionHelp(name: string, names: readonly string[], context: TemplateWalker): string | undefined {
+  if (!context.isCondition) return undefined;
+  return didYouMean(name, names) || 'In a condition, "this" is the value.';
 }
 
 /** Names of the null of other languages. */

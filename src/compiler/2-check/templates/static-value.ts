@@ -115,6 +115,8 @@ export interface TemplateScope {
   readonly parameters: readonly ParameterType[];
   /** The return type that the template has to describe; absent for a template_string, and if the provider receives its schema. */
   readonly returns?: Type;
+  /** The roles that a client of the prompt allows; absent if any role is possible. */
+  readonly roles?: ReadonlySet<string> | undefined;
   /** The name of the function or template_string in its declaration. */
   readonly declaration: Span;
   /** The declaration of each parameter; `declaration` is the fallback. */

@@ -58,6 +58,8 @@ export class TemplateWalker {
   readonly definitions: DefinitionIndex;
   /** The values are JSON data, in which an enum value is a string. */
   readonly isCondition: boolean;
+  /** The roles that a client of the prompt allows; undefined if any role is possible. */
+  readonly roles: ReadonlySet<string> | undefined;
   readonly diagnostics: Diagnostic[] = [];
   readonly #file: string;
   readonly #rules: TemplateRules;
@@ -82,13 +84,19 @@ export class TemplateWalker {
   readonly #missing = new Set<string>();
 
   constructor(
-    place: { readonly file: string; readonly definitions: DefinitionIndex; readonly isCondition?: boolean },
+    place: {
+      readonly file: string;
+      readonly definitions: DefinitionIndex;
+      readonly isCondition?: boolean;
+      readonly roles?: ReadonlySet<string> | undefined;
+    },
     names: Names,
     rules: TemplateRules,
   ) {
     this.#file = place.file;
     this.definitions = place.definitions;
     this.isCondition = place.isCondition === true;
+    this.roles = place.roles;
     this.#rules = rules;
     this.#scopes = [names];
   }

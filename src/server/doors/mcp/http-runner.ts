@@ -1,9 +1,8 @@
-import { isJsonObject, objectAt, listAt } from '../../../base/json.ts';
 import type { Message } from '../../../schema/message.ts';
 import type { RequestContext } from '../../http/request-context.ts';
 import type { HeaderList } from '../../http/response-head.ts';
 import type { HttpResponse } from '../../http/transport.ts';
-import { callFunction, EventPieces, FINAL_HEAD, PARTIAL_HEAD, type InnerCall } from '../door.ts';
+import { callFunction, EventPieces, FINAL_HEAD, PARTIAL_HEAD, readAnswer, type InnerCall } from '../door.ts';
 import type { ToolArguments, FunctionRunner, RunOptions } from './mcp-server.ts';
 import type { RunOutcome, RunProblem } from './results.ts';
 
@@ -35,9 +34,7 @@ export class HttpRunner implements FunctionRunner {
     const route = onPartial === undefined ? 'call' : 'stream';
     const body = JSON.stringify({ ...args, ...INCLUDE });
     const answer = await this.#answer({ route, functionName, body }, signal, onPartial);
-    if (answer.status !== 200) return problemOf(answer);
-    const { requestId } = this.#context;
-    return route === 'call' ? callOutcome(answer.text, requestId) : streamOutcome(answer.text, requestId);
+    return outcomeOf(answer, this.#context.requestId);
   }
 
   async render(
@@ -65,7 +62,7 @@ export class HttpRunner implements FunctionRunner {
   }
 }
 
-/** The answer to a call within the process: a body, or the last event of a stream. */
+/** The answer to a call within the process: a body, or the last event of a stream, which has 500 if it is an error. */
 interface InnerAnswer {
   readonly status: number;
   readonly headers: HeaderList;
@@ -74,27 +71,12 @@ interface InnerAnswer {
 
 const NO_HEADERS: HeaderList = [];
 
-/** The body is `{"result":…,"meta":{…}}`. The value keeps its text: JSON.parse would round long integers. */
-function callOutcome(text: string, requestId: string): RunOutcome {
-  const json = text.slice('{"result":'.length, text.lastIndexOf(',"meta":{'));
-  return { json, facts: factsOf(objectAt(JSON.parse(text), 'meta'), requestId) };
-}
-
-/** The last event is `{"final_result":…,"warnings":[…],"meta":{…}}`, or an error. */
-function streamOutcome(text: string, requestId: string): RunOutcome {
-  const event: unknown = JSON.parse(text);
-  if (!isJsonObject(event) || 'error' in event) {
-    return { problem: isJsonObject(event) ? event : {} };
-  }
-  const json = text.slice(FINAL_HEAD.length, text.lastIndexOf(',"warnings":['));
-  const { warnings, more_warnings } = event;
-  return { json, facts: factsOf({ ...objectAt(event, 'meta'), warnings, more_warnings }, requestId) };
-}
-
-function factsOf(meta: Readonly<Record<string, unknown>> | undefined, requestId: string): Record<string, unknown> {
-  const facts: Record<string, unknown> = { request_id: requestId, ...meta };
-  if (listAt(facts, 'warnings')?.length === 0) delete facts['warnings'];
-  return facts;
+function outcomeOf(answer: InnerAnswer, requestId: string): RunOutcome {
+  if (answer.status !== 200) return problemOf(answer);
+  const { value, facts } = readAnswer(answer.text);
+  const { warnings, ...others } = facts;
+  const hasWarnings = Array.isArray(warnings) && warnings.length > 0;
+  return { json: value, facts: { request_id: requestId, ...others, ...(hasWarnings && { warnings }) } };
 }
 
 function problemOf({ headers, text }: InnerAnswer): RunProblem {
@@ -144,7 +126,7 @@ class InnerResponse implements HttpResponse {
   }
 
   end(): void {
-    this.send(200, NO_HEADERS, this.#event);
+    this.send(this.#event.startsWith(FINAL_HEAD) ? 200 : 500, NO_HEADERS, this.#event);
   }
 
   onDrain(listener: (empty: boolean) => void): void {

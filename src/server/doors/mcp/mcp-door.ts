@@ -127,7 +127,7 @@ function acceptsEvents({ request }: RequestContext): boolean {
   return /text\/event-stream|\*\/\*/u.test(request.header('accept') ?? '');
 }
 
-/** One message of a client. The answer is JSON, or a stream if progress comes before it. */
+/** One message of a client. The answer is JSON, or a stream if progress comes before it, or if it takes long. */
 class McpRequest extends DoorRequest implements Transport, AnswerReader, EventStreamOwner, LoneRequest {
   readonly limits = this.context.services.streamLimits;
   readonly backlog = this.context.services.streamBacklog;
@@ -138,6 +138,7 @@ class McpRequest extends DoorRequest implements Transport, AnswerReader, EventSt
   readonly #stream = new EventStream(this.context.response, this.context.services.sweep, this);
   #server: Server | undefined;
   #message: JSONRPCMessage | undefined;
+  #openTimer: NodeJS.Timeout | undefined;
   #writableListener: (() => void) | undefined;
 
   constructor(context: RequestContext, door: McpDoor) {
@@ -161,6 +162,8 @@ class McpRequest extends DoorRequest implements Transport, AnswerReader, EventSt
   proceed(): void {
     const { context } = this;
     context.response.onAborted(() => this.#leave());
+    // From then on, comments keep the connection open.
+    this.#openTimer = setTimeout(() => this.open(), this.limits.statusWaitMs);
     const server = createMcpServer({
       title: this.#door.title,
       version: this.#door.version,
@@ -187,6 +190,7 @@ class McpRequest extends DoorRequest implements Transport, AnswerReader, EventSt
     if (context.response.closed) return;
     const json = JSON.stringify(message);
     const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message);
+    if (isAnswer) clearTimeout(this.#openTimer);
     if (isAnswer && this.#stream.opened) this.#stream.last(json);
     else if (isAnswer) context.send(200, [JSON_TYPE], json);
     else if (acceptsEvents(context)) {
@@ -226,6 +230,7 @@ class McpRequest extends DoorRequest implements Transport, AnswerReader, EventSt
 
   /** Cancels what runs for the client. */
   #leave(): void {
+    clearTimeout(this.#openTimer);
     this.#stream.close();
     void this.#server?.close();
   }

@@ -1,5 +1,6 @@
 import type { Prompt, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonObject } from '../../../base/json.ts';
+import { matchesWildcard } from '../../../base/wildcard.ts';
 import {
   choice,
   JsonSchemas,
@@ -28,16 +29,10 @@ const TEXT: JsonObject = { type: 'string' };
 
 /** The tools of the functions whose names match one of the patterns in `selection`, such as `Extract*,Summarize`. */
 export function functionTools(definitions: Definitions, selection: string): ReadonlyMap<string, FunctionTool> {
-  const patterns = selection.split(',').map(patternOf);
-  const isSelected = ({ name }: FunctionType): boolean => patterns.some((pattern) => pattern.test(name));
+  const patterns = selection.split(',');
+  const isSelected = ({ name }: FunctionType): boolean => patterns.some((pattern) => matchesWildcard(pattern, name));
   const schemas = new ToolSchemas(definitions);
   return new Map(definitions.functions.filter(isSelected).map((fn) => [fn.name, toolOf(fn, schemas)]));
-}
-
-/** `*` matches any text, and `?` one character. */
-function patternOf(glob: string): RegExp {
-  const escaped = glob.trim().replaceAll(/[.+^${}()|[\]\\]/gu, String.raw`\$&`);
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 'u');
 }
 
 function toolOf(fn: FunctionType, schemas: ToolSchemas): FunctionTool {

@@ -3,8 +3,8 @@ import { CUT_REASONS } from '../../../schema/providers/replies.ts';
 import { withoutLineEnds, COMMENT } from '../../http/event-stream.ts';
 import type { HeaderList } from '../../http/response-head.ts';
 import type { HttpResponse } from '../../http/transport.ts';
-import { EventPieces, FINAL_HEAD, PARTIAL_HEAD, PassedResponse } from '../door.ts';
-import { contentOf, SettledText, valueEnd } from './settled-text.ts';
+import { EventPieces, FINAL_HEAD, PARTIAL_HEAD, PassedResponse, readAnswer } from '../door.ts';
+import { contentOf, SettledText } from './settled-text.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -82,7 +82,7 @@ export interface ModelFormat {
   failed(error: OpenAiError): string;
 }
 
-/** An event without the empty line after it. */
+/** An event with this data. */
 export function dataLine(value: object): string {
   return `data: ${withoutLineEnds(JSON.stringify(value))}\n\n`;
 }
@@ -115,7 +115,7 @@ export class TranslatedAnswer extends OpenAiResponse {
   override send(status: number, headers: HeaderList, body: Uint8Array | string | undefined): void {
     const own = this.#more.length === 0 ? headers : [...headers, ...this.#more];
     if (status !== 200 || typeof body !== 'string') super.send(status, own, body);
-    else super.send(200, own, this.#format.body(answerOf(body, '{"result":')));
+    else super.send(200, own, this.#format.body(answerOf(body)));
   }
 
   override start(status: number, headers: HeaderList, filler: string): void {
@@ -148,7 +148,7 @@ export class TranslatedAnswer extends OpenAiResponse {
   }
 
   #last(json: string): string {
-    const answer = answerOf(json, FINAL_HEAD);
+    const answer = answerOf(json);
     const rest = this.#text === undefined ? answer.content : this.#text.final(answer.content);
     return rest === undefined ? this.#format.failed(CHANGED) : this.#format.ended(answer, rest);
   }
@@ -159,17 +159,13 @@ export class TranslatedAnswer extends OpenAiResponse {
   }
 }
 
-/** Reads the answer of a call or the last message of a stream, which begins with `head`. Keeps the text of the value as it is. */
-function answerOf(json: string, head: string): ModelAnswer {
-  const end = valueEnd(json, head.length);
-  const beside = parseJson(`{${json.slice(end).replace(/^,/, '')}`);
-  // Warnings of a stream are next to `meta`.
-  const { meta, ...others } = isJsonObject(beside) ? beside : {};
-  const members: Members = { ...others, ...(isJsonObject(meta) ? meta : {}) };
-  const { usage, client, cost, warnings, ...more } = members;
+/** The body of a call, or the last event of a stream, as the answer of a model. */
+function answerOf(json: string): ModelAnswer {
+  const { value, facts } = readAnswer(json);
+  const { usage, client, cost, warnings, ...more } = facts;
   const { name, model, finish_reason: reason } = isJsonObject(client) ? client : {};
   return {
-    content: contentOf(json.slice(head.length, end)),
+    content: contentOf(value),
     isCut: typeof reason === 'string' && CUT_REASONS.has(reason.toLowerCase()),
     usage: isJsonObject(usage) ? usage : {},
     svc: { client: name, model, cost, warnings, ...more },

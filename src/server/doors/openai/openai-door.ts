@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../../base/json.ts';
 import { percentDecoded } from '../../../base/percent-encoding.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
-import { logRequest, shortName } from '../../http/handlers/answer-parts.ts';
-import { problemOf, type Problem } from '../../http/problem.ts';
+import { shortName } from '../../http/handlers/answer-parts.ts';
+import { problemOf } from '../../http/problem.ts';
 import type { JsonBody } from '../../http/read-json.ts';
 import { contextOf, type Arrival, type RequestContext } from '../../http/request-context.ts';
 import type { HeaderList } from '../../http/response-head.ts';
@@ -83,36 +83,24 @@ interface ModelCall {
 /** A request that calls a function as a model. */
 class ModelRequest extends DoorRequest {
   readonly #call: ModelCall;
-  #body: JsonBody | undefined;
 
   constructor(context: RequestContext, call: ModelCall) {
     super(context);
     this.#call = call;
   }
 
-  protected take(body: JsonBody): void {
-    this.#body = body;
+  protected take({ value }: JsonBody): void {
     try {
-      this.#begin(body.value);
+      this.#begin(value);
     } catch (error) {
       if (!(error instanceof RequestRefusal)) throw error;
       this.answerProblem(error.problem);
     }
   }
 
-  /** The function request would log and count it, but does not exist yet. */
-  protected override answerProblem(of: Problem): void {
-    super.answerProblem(of);
-    const { context } = this;
-    const { elapsedMs: durationMs, keyName, services, trace } = context;
-    const model = this.#body?.value['model'];
-    const functionName = typeof model === 'string' ? shortName(model) : '';
-    const { status } = of;
-    services.metrics.callStarted('call');
-    const counted = { functionName, route: 'call', outcome: of.code, durationMs, status, keyName } as const;
-    services.metrics.callEnded({ ...counted, report: undefined, traceId: trace?.sampledTraceId });
-    const line = { functionName, durationMs, body: this.#body, secrets: undefined, tags: undefined, kept: undefined };
-    logRequest(context, { ...line, end: { status, problem: of }, waits: { body: 0, queue: 0 } });
+  protected override get functionName(): string {
+    const model = this.body?.value['model'];
+    return typeof model === 'string' ? shortName(model) : '';
   }
 
   #begin(body: Members): void {

@@ -1,3 +1,5 @@
+import { endOfString, endOfValue } from '../../../base/json-text.ts';
+
 /**
  * Turns the partial values of a stream into a text that only grows. A partial replaces the one before, so its JSON text can change in
  * the middle: a null becomes a value, or the model writes a later field first. This class sends only what is certain:
@@ -45,20 +47,6 @@ export function contentOf(json: string): string {
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 
-/** Returns the offset after the value that begins at `from`, in JSON text without spaces. */
-export function valueEnd(json: string, from: number): number {
-  let depth = 0;
-  for (let at = from; at < json.length; at += 1) {
-    const character = json.charAt(at);
-    if (character === '"') at = stringEnd(json, at) - 1;
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    if (depth < 0 || (depth === 0 && character === ',')) return at;
-    if (depth === 0 && (character === '"' || character === '}' || character === ']')) return at + 1;
-  }
-  return json.length;
-}
-
 interface Partial {
   readonly json: string;
   readonly root: Part;
@@ -85,32 +73,19 @@ const NO_MEMBERS: readonly Member[] = [];
 /** Reads the value at an offset of JSON text without spaces. */
 function readPart(json: string, from: number): Part {
   const first = json.charAt(from);
-  if (first === '"') return { kind: 'string', from, to: stringEnd(json, from), members: NO_MEMBERS };
-  if (first !== '{' && first !== '[') return { kind: 'word', from, to: valueEnd(json, from), members: NO_MEMBERS };
+  if (first === '"') return { kind: 'string', from, to: endOfString(json, from), members: NO_MEMBERS };
+  if (first !== '{' && first !== '[') return { kind: 'word', from, to: endOfValue(json, from), members: NO_MEMBERS };
   const kind = first === '{' ? 'object' : 'list';
   const members: Member[] = [];
   let at = from + 1;
   while (at < json.length && json.charAt(at) !== '}' && json.charAt(at) !== ']') {
-    const keyEnd = kind === 'object' ? stringEnd(json, at) + 1 : at;
+    const keyEnd = kind === 'object' ? endOfString(json, at) + 1 : at;
     const part = readPart(json, keyEnd);
     members.push({ key: json.slice(at, keyEnd), part, complete: false });
     at = json.charAt(part.to) === ',' ? part.to + 1 : part.to;
   }
   if (kind === 'list') for (const member of members.slice(0, -1)) member.complete = true;
   return { kind, from, to: at + 1, members };
-}
-
-function stringEnd(json: string, from: number): number {
-  let quote = from;
-  do quote = json.indexOf('"', quote + 1);
-  while (quote !== -1 && isEscaped(json, quote));
-  return quote === -1 ? json.length : quote + 1;
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0;
-  while (json.charAt(at - 1 - backslashes) === '\\') backslashes += 1;
-  return backslashes % 2 === 1;
 }
 
 /** Finds the members that are complete, by comparison with the partial before. */

@@ -27,6 +27,8 @@ const CONTENTS = [
   ['bench/README.md'],
   ['bench/compat/differences.yaml'],
   ['bench/results', /\.json$/u],
+  ['editors/vscode', /^(?:language-configuration|package)\.json$/u],
+  ['editors/vscode/syntaxes'],
   ['test/gateways', /\.(?:cfg|conf|mjs|vcl)$/u],
   ['test/runtime/model/exchanges', /\.txt$/u],
 ];

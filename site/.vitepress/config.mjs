@@ -1,9 +1,25 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
-import { definitionLanguage } from '../definition-language.mjs';
 import { anchorOf, BASE, PAGES, preparePages, sidebar } from '../pages.mjs';
 
 preparePages();
+
+/** The grammar of the editors. */
+const grammar = JSON.parse(
+  readFileSync(new URL('../../editors/vscode/syntaxes/svc.tmLanguage.json', import.meta.url), 'utf8'),
+);
+/** `wrong` and `expressions` are marks for the tests of docs/language.md. */
+const languages = [
+  { ...grammar, name: 'baml', aliases: ['svc', 'wrong'] },
+  {
+    ...grammar,
+    name: 'template',
+    aliases: ['expressions'],
+    scopeName: 'source.svc.template',
+    patterns: [{ include: '#template' }, { include: '#operands' }],
+  },
+];
 
 export default defineConfig({
   title: 'svc',
@@ -14,7 +30,7 @@ export default defineConfig({
   srcDir: PAGES,
   outDir: fileURLToPath(new URL('../dist/html', import.meta.url)),
   cacheDir: fileURLToPath(new URL('../dist/cache', import.meta.url)),
-  markdown: { languages: [definitionLanguage], anchor: { slugify: anchorOf } },
+  markdown: { languages, anchor: { slugify: anchorOf } },
   // Pages link to a server on the reader's machine.
   ignoreDeadLinks: 'localhostLinks',
   themeConfig: {

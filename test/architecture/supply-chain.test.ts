@@ -16,6 +16,7 @@ interface LockEntry {
 
 const LOCK_FILES = [
   'package-lock.json',
+  'editors/vscode/package-lock.json',
   'site/package-lock.json',
   'test/bundlers/package-lock.json',
   'test/doors/package-lock.json',

@@ -21,7 +21,8 @@ import { alternatives, type StaticValue } from '../../compiler/2-check/templates
 import { NO_RULES, type TemplateWalker } from '../../compiler/2-check/templates/template-walker.ts';
 import { walkValue } from '../../compiler/symbols.ts';
 import { SourceFile } from '../../diagnostics/source-file.ts';
-import { resolveValue, variablesIn } from '../../schema/client.ts';
+import { variablesIn } from '../../schema/client.ts';
+import { rolesOf } from '../../compiler/2-check/rules/roles.ts';
 import { ROLES } from '../../schema/providers/common-options.ts';
 import type { Shape } from '../../schema/providers/option-shapes.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../schema/providers/providers.ts';
@@ -367,15 +368,12 @@ class CompletionFinder {
     });
   }
 
-  /** The roles that the client of the function accepts. */
+  /** The roles that a client of the function allows. */
   #roles(owner: DeclarationNode): readonly Suggestion[] {
     const definitions = this.#program.definitions();
-    const client = definitions.clients.get(definitions.functions.get(owner.name.text)?.client ?? '');
-    const allowed = client?.options.find(({ key }) => key === 'allowed_roles')?.value;
-    const listed = allowed === undefined ? undefined : resolveValue(allowed, () => null);
-    const ofProvider = client && PROVIDER_DESCRIPTIONS[client.provider].http?.roles;
-    const roles = Array.isArray(listed) ? listed.filter((role) => typeof role === 'string') : (ofProvider ?? ROLES);
-    return suggestions(roles, Kind.EnumMember);
+    const client = definitions.functions.get(owner.name.text)?.client;
+    const allowed = client === undefined ? undefined : rolesOf([client], definitions);
+    return suggestions(allowed ?? ROLES, Kind.EnumMember);
   }
 }
 

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { ok } from '../../src/base/result.ts';
 import { createHash } from 'node:crypto';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -62,7 +63,6 @@ async function serve(
   const all = { ...parts, title: 'Test', ...config };
   const door = new McpDoor({ ...PROGRAM, hash }, { config: all, version: '1.2.3', logger: silentLogger });
   const server = await startServer(name, { partialIntervalMs: 0, ...config }, limits, { doors: [door] });
-  server.runtime.include = new Set(['usage', 'client', 'warnings']);
   server.runtime.onCall = () => success(GREETING);
   opened.push(server);
   return { server, door, url: `${server.url}/mcp` };
@@ -156,7 +156,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     expect(result.structuredContent).toEqual(GREETING);
     expect(result.content).toEqual([{ type: 'text', text: JSON.stringify(GREETING) }]);
     expect(result._meta).toMatchObject({ 'svc/call': { client: { name: 'Fast' }, usage: { input_tokens: 12 } } });
-    expect(server.runtime.bodies).toEqual([{ note: 'Ann', svc_options: { include: ['usage', 'client', 'warnings'] } }]);
+    expect(server.runtime.bodies).toEqual([{ note: 'Ann' }]);
   });
 
   it('returns a string as text without quotes', async () => {
@@ -411,7 +411,8 @@ describe.each(TRANSPORTS)('over %s', (name) => {
 
   it('hides the reason of a bug, and logs it', async () => {
     const { url, server } = await serve(name);
-    server.runtime.include = new Set();
+    const { result, report } = success(GREETING);
+    if (result.ok) server.runtime.onCall = () => ({ result: ok({ ...result.value, json: 'no JSON' }), report });
     const answer = await post(url, 'tools/call', GREET);
     expect(await answer.json()).toMatchObject({ error: { code: -32_603, message: 'The server failed.' } });
     expect(server.log.some(({ level }) => level === 'error')).toBe(true);

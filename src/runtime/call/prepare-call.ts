@@ -51,7 +51,7 @@ export class ReadyCall implements PreparedCall {
   /** The types of the request; absent: those of the program. */
   readonly types: CallTypes | undefined;
 
-  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester' | 'onLoss'> & Partial<RequestedOptions>) {
+  constructor(parts: Pick<ReadyCall, 'fn' | 'args' | 'plan' | 'requester' | 'onLoss'> & RequestedOptions) {
     this.fn = parts.fn;
     this.args = parts.args;
     this.plan = parts.plan;
@@ -79,7 +79,9 @@ export class ReadyCall implements PreparedCall {
   }
 }
 
-type RequestedOptions = Pick<ReadyCall, 'tags' | 'routeKey' | 'include' | 'decidesUpstream' | 'cacheTtlMs' | 'types'>;
+type Requested = 'tags' | 'routeKey' | 'include' | 'decidesUpstream' | 'cacheTtlMs' | 'types';
+
+type RequestedOptions = { readonly [Option in Requested]?: ReadyCall[Option] | undefined };
 
 export interface PrepareServices {
   readonly definitions: DefinitionIndex;
@@ -118,7 +120,7 @@ export function prepareCall(
   const { checkArguments } = options.value.types ?? services;
   const faults = checkArguments(fn, args);
   if (faults.length > 0) return err(invalidArguments(fn, faults));
-  return prepareWith(services, { fn, args, options: options.value, local: origin?.local === true });
+  return prepareWith(services, { fn, args, options: options.value, origin });
 }
 
 /** The services of a caller whose key has a policy of its own. */
@@ -141,7 +143,8 @@ function prepareOwn(
   // Finding out where a connection comes from costs a system call, and it matters only for media URLs in arguments.
   const privateUrls = services.options.allowPrivateUrls || (mayFetch && origin?.local === true);
   const requester = { environment: { server: services.options.env }, privateUrls };
-  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, onLoss: services.options.onLoss, cacheTtlMs }));
+  const { onLoss } = services.options;
+  return ok(new ReadyCall({ fn, args, plan: plan.value, requester, onLoss, cacheTtlMs, include: origin?.include }));
 }
 
 function ownPlan(services: PrepareServices, fn: FunctionType): OwnPlan {
@@ -165,15 +168,15 @@ interface CallWithOptions {
   readonly fn: FunctionType;
   readonly args: Readonly<Record<string, unknown>>;
   readonly options: CallOptions & { readonly types: CallTypes | undefined };
-  readonly local: boolean;
+  readonly origin: CallOrigin | undefined;
 }
 
 function prepareWith(services: PrepareServices, call: CallWithOptions): Result<ReadyCall, Failure> {
-  const { fn, args, options } = call;
+  const { fn, args, options, origin } = call;
   const catalogue = services.directory.catalogue(options);
   const requester: ClientRequester = {
     environment: catalogue.environment,
-    privateUrls: services.options.allowPrivateUrls || call.local,
+    privateUrls: services.options.allowPrivateUrls || origin?.local === true,
   };
   const faults = new ViolationList();
   for (const fault of environmentFaults(services, options)) faults.add(fault);
@@ -183,7 +186,8 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   if (faults.all.length > 0) return err(invalidOptions(faults.all));
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
-  const { tags, routeKey, include, onLoss = services.options.onLoss, types } = options;
+  const { tags, routeKey, onLoss = services.options.onLoss, types } = options;
+  const include = new Set([...options.include, ...(origin?.include ?? NO_PARTS)]);
   const { cacheTtlMs = ttlOf(services, plan.value.name, catalogue) } = options;
   const decidesUpstream = decides(options, catalogue);
   const parts = { tags, routeKey, include, onLoss, types, cacheTtlMs, decidesUpstream };

@@ -106,6 +106,8 @@ export interface CallOrigin {
   readonly network?: string;
   /** Replaces the policy of the runtime for this caller. */
   readonly clientRegistry?: RuntimeOptions['clientRegistry'] | undefined;
+  /** Parts of the answer beside those that the options of the request ask for. */
+  readonly include?: ReadonlySet<AnswerPart> | undefined;
 }
 
 export interface CallContext {

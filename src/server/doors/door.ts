@@ -1,6 +1,7 @@
 import { invariant } from '../../base/invariant.ts';
 import { memberTexts } from '../../base/json-text.ts';
 import { inOwnTurn, LARGE } from '../../base/own-turn.ts';
+import type { AnswerPart } from '../../runtime/call/call-options.ts';
 import { DRAINING, type Drainable } from '../admission.ts';
 import { logRequest } from '../http/handlers/answer-parts.ts';
 import { StreamRequest } from '../http/handlers/stream-request.ts';
@@ -145,12 +146,16 @@ export interface InnerCall {
   readonly response: HttpResponse;
 }
 
+/** The parts of an answer that doors put into theirs. */
+const FACTS: ReadonlySet<AnswerPart> = new Set(['usage', 'client', 'warnings']);
+
 /** Takes a call of a function through the whole path of a request of its route, for the caller of this request. */
 export function callFunction(context: RequestContext, { route, functionName, body, response }: InnerCall): void {
   const request = new InnerRequest(context, Buffer.from(body));
   const inner = new RequestContext(context.services, request, response);
   inner.caller = context.caller;
   inner.trace = context.trace;
+  if (route !== 'render') inner.include = FACTS;
   new ROUTES[route](inner, functionName).begin();
 }
 
@@ -253,7 +258,7 @@ export class PassedResponse implements HttpResponse {
   }
 }
 
-/** The answer to an inner call that asked for facts. */
+/** The answer to a call or stream through a door. */
 export interface FunctionAnswer {
   /** The value as its JSON text: JSON.parse would round long integers. */
   readonly value: string;

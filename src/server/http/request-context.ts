@@ -34,6 +34,8 @@ export class RequestContext implements CallOrigin {
   more: HeaderList = NO_HEADERS;
   /** The holder of the key; undefined if the server has no keys, and before the key is checked. */
   caller: Caller | undefined;
+  /** Parts of the answer that its route needs. */
+  include: CallOrigin['include'];
   /** The limits of the caller; undefined if it has none, and for requests that do not count. */
   limits: LimitSet | undefined;
   /** The function that the request calls. A call ends its trace itself. */

@@ -79,7 +79,6 @@ afterEach(() => {
 
 type Members = Record<string, unknown>;
 
-const OPTIONS = { include: ['usage', 'client', 'warnings'] };
 const USER = [{ role: 'user', content: 'Hello' }];
 
 function post(
@@ -107,7 +106,6 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     const server = await startServer(name, config, {}, { doors: [new OpenAiDoor(PROGRAM)] });
     servers.push(server);
     server.runtime.functionNames.push('Talk', 'Look');
-    server.runtime.include = new Set(['usage', 'client', 'warnings']);
     return server;
   }
 
@@ -176,7 +174,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
       },
       svc: { client: 'Fast', model: 'small-1', cost: 0.5, warnings: [] },
     });
-    expect(server.runtime.bodies).toEqual([{ note: 'Hello', svc_options: OPTIONS }]);
+    expect(server.runtime.bodies).toEqual([{ note: 'Hello' }]);
   });
 
   it('answers responses with one message', async () => {
@@ -199,7 +197,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
       usage: { input_tokens: 12, output_tokens: 7, total_tokens: 19 },
       svc: { client: 'Fast' },
     });
-    expect(server.runtime.bodies).toEqual([{ width: 2, svc_options: OPTIONS }]);
+    expect(server.runtime.bodies).toEqual([{ width: 2 }]);
   });
 
   const PNG = 'data:image/png;base64,aGk=';
@@ -209,7 +207,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     [
       'options',
       { svc_options: { tags: { a: 'b' }, include: ['timing', 'usage'] } },
-      { note: 'Hello', svc_options: { tags: { a: 'b' }, include: [...OPTIONS.include, 'timing'] } },
+      { note: 'Hello', svc_options: { tags: { a: 'b' }, include: ['timing', 'usage'] } },
     ],
     [
       'the last user message',
@@ -272,7 +270,7 @@ describe.each(TRANSPORTS)('over %s', (name) => {
   ])('takes arguments from %s', async (_, request, args) => {
     const server = await start();
     expect((await chat(server, request)).status).toBe(200);
-    expect(server.runtime.bodies).toEqual([{ svc_options: OPTIONS, ...args }]);
+    expect(server.runtime.bodies).toEqual([{ ...args }]);
   });
 
   it('takes arguments from the items of responses', async () => {
@@ -289,14 +287,12 @@ describe.each(TRANSPORTS)('over %s', (name) => {
         question: 'What?',
         first: { base64: 'aGk=', media_type: 'image/png' },
         paper: { url: 'https://example.org/a.pdf' },
-        svc_options: OPTIONS,
       },
       {
         turns: [
           { role: 'system', content: 'Be brief.' },
           { role: 'user', content: 'Hi' },
         ],
-        svc_options: OPTIONS,
       },
     ]);
   });
@@ -452,6 +448,18 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     const server = await start({ keyFile: { keys } });
     const response = await chat(server, { model: 'Größe' }, { authorization: 'Bearer secret' });
     expect([response.status, (await errorOf(response))['code']]).toEqual([403, 'Forbidden']);
+  });
+
+  it('does not return the kept answer of a call, which lacks parts', async () => {
+    const server = await start();
+    const headers = { 'idempotency-key': 'one' };
+    expect((await post(server, '/call/Greet', { note: 'Hello' }, headers)).status).toBe(200);
+    expect((await chat(server, {}, headers)).status).toBe(422);
+    const again = { 'idempotency-key': 'two' };
+    const answers = [await chat(server, {}, again), await chat(server, {}, again)];
+    const [first, second] = await Promise.all(answers.map((answer) => answer.json() as Promise<Members>));
+    expect(second?.['choices']).toEqual(first?.['choices']);
+    expect(server.runtime.calls).toHaveLength(2);
   });
 
   it('counts the limits of a key, and asks for a pause', async () => {

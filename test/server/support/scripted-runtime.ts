@@ -157,7 +157,8 @@ export class ScriptedRuntime implements FunctionRuntime {
     this.bodies.push(body);
     this.locals.push(origin?.local === true);
     const outcome = this.onPrepare(body);
-    const { cacheTtlMs, decidesUpstream, include } = this;
+    const { cacheTtlMs, decidesUpstream } = this;
+    const include = new Set([...this.include, ...(origin?.include ?? [])]);
     return outcome.ok ? ok({ functionName, include, decidesUpstream, cacheTtlMs }) : outcome;
   }
 

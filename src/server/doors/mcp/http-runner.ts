@@ -17,9 +17,6 @@ export interface AnswerReader {
   cut(): void;
 }
 
-/** The facts about a call in its result. */
-const INCLUDE = { svc_options: { include: ['usage', 'client', 'warnings'] } };
-
 /** Runs functions for the caller of one request, as `/call`, `/stream` and `/render` do. */
 export class HttpRunner implements FunctionRunner {
   readonly #context: RequestContext;
@@ -32,7 +29,7 @@ export class HttpRunner implements FunctionRunner {
 
   async run(functionName: string, args: ToolArguments, { signal, onPartial }: RunOptions): Promise<RunOutcome> {
     const route = onPartial === undefined ? 'call' : 'stream';
-    const body = JSON.stringify({ ...args, ...INCLUDE });
+    const body = JSON.stringify(args);
     const answer = await this.#answer({ route, functionName, body }, signal, onPartial);
     return outcomeOf(answer, this.#context.requestId);
   }

@@ -1,4 +1,3 @@
-import { isJsonObject } from '../../../base/json.ts';
 import { percentDecoded } from '../../../base/percent-encoding.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import { shortName } from '../../http/handlers/answer-parts.ts';
@@ -120,10 +119,11 @@ class ModelRequest extends DoorRequest {
     const facts = { id: context.requestId, created: seconds(), model: name };
     const names = [...ignored, ...unread];
     const more: HeaderList = names.length === 0 ? [] : [['x-svc-ignored', listOf(names)]];
+    const options = body['svc_options'] ?? undefined;
     callFunction(context, {
       route: body['stream'] === true ? 'stream' : 'call',
       functionName: name,
-      body: JSON.stringify({ ...args, svc_options: optionsOf(body['svc_options'] ?? {}) }),
+      body: JSON.stringify(options === undefined ? args : { ...args, svc_options: options }),
       response: new TranslatedAnswer(outer, endpoint.format(facts, body), { flows: model.flows, more }),
     });
   }
@@ -150,15 +150,4 @@ function argumentsOf(body: Members, model: FunctionModel, endpoint: ModelEndpoin
   const { turns, param } = endpoint.conversation(body);
   const isPartlyRead = model.takesLastMessage && turns.length > 1;
   return { args: model.argumentsOf(turns, param), unread: isPartlyRead ? [param] : [] };
-}
-
-/** The parts of the answer from which the endpoints take counts and reasons. */
-const PARTS: readonly unknown[] = ['usage', 'client', 'warnings'];
-
-/** Adds the parts to the options of a request. Options that are not valid stay as they are: the function request reports their faults. */
-function optionsOf(options: unknown): unknown {
-  if (!isJsonObject(options)) return options;
-  const include = options['include'] ?? [];
-  if (!Array.isArray(include)) return options;
-  return { ...options, include: [...new Set([...PARTS, ...(include as unknown[])])] };
 }

@@ -78,8 +78,10 @@ export function metaOf(
   report: CallReport,
   totalMs: number,
 ): Readonly<Record<string, unknown>> {
-  const meta = Object.fromEntries(parts.map((part) => [part, META[part](report, totalMs)]));
-  return parts.includes('usage') ? { ...meta, cost: report.cost } : meta;
+  const meta: Record<string, unknown> = {};
+  for (const part of parts) meta[part] = META[part](report, totalMs);
+  if (parts.includes('usage')) meta['cost'] = report.cost;
+  return meta;
 }
 
 /** The parts of an answer beside its value, as JSON text: each is empty if the request does not ask for it. */

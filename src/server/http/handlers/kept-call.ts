@@ -178,7 +178,10 @@ export class KeptCall {
     const { caller, services } = this.#context;
     const { config, metrics } = services;
     const { functionName } = this.#prepared;
-    this.#bodyHash = sha256(this.#body.text);
+    // An answer for a door has parts that one for another route lacks.
+    const { include } = this.#context;
+    const { text } = this.#body;
+    this.#bodyHash = sha256(include === undefined ? text : `${[...include].join()} ${text}`);
     // No caller gets the answer of another one.
     const key = sha256(JSON.stringify(['idempotency', caller?.name ?? '', functionName, this.#idempotencyKey]));
     const taken = await this.#take({ feature: 'idempotency', key, ttlMs: config.idempotencyTtlMs }, wait.remainingMs);

@@ -5,7 +5,7 @@ import type { Verdict } from './bars.ts';
 import { BODY, median, post, streamLoad } from './load.ts';
 import { fineCpuMicrosOf, processTree } from './process-usage.ts';
 import { number, table } from './report.ts';
-import { setStage } from './sides.ts';
+import { setStage, type Stage } from './sides.ts';
 
 /** The small call through one interface of a server. */
 interface Interface {
@@ -57,19 +57,24 @@ const REQUESTS = 1600;
 const WARM_UP_ROUNDS = 25;
 const ROUNDS = 12;
 
-/** CPU microseconds for each call through an interface, one for each round. All take turns on one server. */
+/** CPU microseconds for each call through an interface, one for each round. */
 export type DoorCosts = ReadonlyArray<{ readonly title: string; readonly micros: readonly number[] }>;
 
-/** `pairs`: the measurements are 12 rounds each. */
+/** Each interface has a server of its own, and all take turns. `pairs`: the measurements are 12 rounds each. */
 export async function measureDoors(pairs: number): Promise<DoorCosts> {
-  const stage = await setStage({ sides: ['svc'], env: { SVC_OPENAI_API: 'true', SVC_MCP: 'true' } });
+  const stages: Stage[] = [];
   try {
-    const [side] = stage.sides;
-    if (side === undefined) throw new Error('the server has not started');
-    for (const each of INTERFACES) await check(side.url, each);
-    const costs = INTERFACES.map((each) => ({ ...each, micros: [] as number[] }));
+    const costs = [];
+    for (const each of INTERFACES) {
+      const stage = await setStage({ sides: ['svc'], env: { SVC_OPENAI_API: 'true', SVC_MCP: 'true' } });
+      stages.push(stage);
+      const [side] = stage.sides;
+      if (side === undefined) throw new Error('the server has not started');
+      await check(side.url, each);
+      costs.push({ ...each, side, micros: [] as number[] });
+    }
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS * pairs; round += 1) {
-      for (const { path, body, micros } of round % 2 === 0 ? costs : costs.toReversed()) {
+      for (const { path, body, side, micros } of round % 2 === 0 ? costs : costs.toReversed()) {
         const pids = processTree(side.pid);
         const before = fineCpuMicrosOf(pids);
         const load = { url: side.url + path, body, headers: HEADERS };
@@ -79,7 +84,7 @@ export async function measureDoors(pairs: number): Promise<DoorCosts> {
     }
     return costs.map(({ title, micros }) => ({ title, micros }));
   } finally {
-    await stage.end();
+    for (const stage of stages) await stage.end();
   }
 }
 

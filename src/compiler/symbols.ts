@@ -1,6 +1,6 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { DefinitionIndex, ParameterType } from '../schema/program.ts';
-import type { Expression, Template } from '../schema/template.ts';
+import type { Arguments, Expression, Template } from '../schema/template.ts';
 import type {
   DeclarationNode,
   DocumentNode,
@@ -302,13 +302,17 @@ class SymbolFinder {
     return this.#scope.enums.get(owner)?.values.find(({ name }) => name.text === value)?.name;
   }
 
-  /** The names before `=` in a call of a template_string. The syntax has only the positions of their values. */
+  /**
+   * The names before `=` in a call of a template_string, of whose values alone the syntax has the positions; and the classes in a call of
+   * `ctx.output_format`.
+   */
   #argumentNames(
     { callee, args }: Extract<Expression, { readonly kind: 'call' }>,
     walker: TemplateWalker,
     file: string,
   ): void {
     const called = walker.valueOf(callee);
+    if (called.kind === 'output-format') this.#hoistedClasses(args, file);
     if (called.kind !== 'template-string') return;
     const parameters = this.#scope.templateStrings.get(called.type.name)?.parameters ?? [];
     for (const { name, value } of args.named) {
@@ -316,6 +320,15 @@ class SymbolFinder {
       const start = before.length - (/[\p{L}\p{N}_]+\s*=[\s(]*$/u.exec(before)?.[0].length ?? 0);
       const parameter = parameters.find((each) => each.name.text === name);
       this.#use(parameter?.name, { file, start, end: start + name.length });
+    }
+  }
+
+  /** `ctx.output_format(hoist_classes=["Name"])`. */
+  #hoistedClasses({ named }: Arguments, file: string): void {
+    const list = named.find(({ name }) => name === 'hoist_classes')?.value;
+    for (const item of list?.kind === 'list' ? list.items : []) {
+      const { start, end } = item;
+      if (item.kind === 'string') this.#use(this.#scope.classes.get(item.value)?.name, { file, start, end });
     }
   }
 

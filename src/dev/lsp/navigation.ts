@@ -1,5 +1,6 @@
 import { type Location, type Range, type WorkspaceEdit, type TextEdit } from 'vscode-languageserver/node';
 import type { DefinitionSymbol } from '../../compiler/symbols.ts';
+import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { EditedProgram, SymbolPlace } from './edited-program.ts';
@@ -81,20 +82,24 @@ function problemOfRename(program: EditedProgram, symbol: DefinitionSymbol, newNa
   for (const [path, ofFile] of byFile(spans))
     texts.set(path, replaced(program.file(path)?.text ?? '', ofFile, newName));
   const renamed = program.withTexts(texts);
-  const before = new Set(
-    program.analysis().diagnostics.map(({ code, message }) => `${code} ${message.replaceAll(symbol.name, newName)}`),
-  );
+  const before = new Set(program.analysis().diagnostics.map((each) => problemKey(each, symbol.name, newName)));
   // In a test, a duplicate is only a warning.
   const added = renamed
     .analysis()
     .diagnostics.filter(({ severity, code }) => severity === 'error' || code.includes('duplicate'))
-    .filter(({ code, message }) => !before.has(`${code} ${message}`));
+    .filter((each) => !before.has(problemKey(each, symbol.name, newName)));
   const problem = added.find(({ message }) => message.includes(newName)) ?? added[0];
   if (problem !== undefined) return problem.message;
   const shift = shiftAt(spans, declaration, newName);
   const moved = renamed.symbolsAt(declaration.file, declaration.start + shift)[0]?.symbol;
   if (moved?.occurrences.length === symbol.occurrences.length) return undefined;
   return `"${newName}" already means something else in a place where "${symbol.name}" is used.`;
+}
+
+/** The same for a problem before and after a rename. A message can have the name as a word of its own too: "a", "missing". */
+function problemKey({ code, message }: Diagnostic, oldName: string, newName: string): string {
+  const words = message.replaceAll(/[\p{L}\p{N}_]+/gu, (word) => (word === oldName ? newName : word));
+  return `${code} ${words}`;
 }
 
 /** How far the edits before a span move it. */

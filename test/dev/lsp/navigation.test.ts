@@ -211,6 +211,34 @@ test('a rename changes quoted names without their quotes, and nothing else', () 
   });
 });
 
+test('a rename changes the classes that an output format hoists', () => {
+  const text = `class ‸Tree {
+  left Tree?
+}
+function Grow() -> Tree {
+  client "openai/x"
+  prompt #"{{ ctx.output_format(hoist_classes=["Tree"]) }}"#
+}
+`;
+  expect(renamed(edited({ 'types.svc': text }), 'Plant')).toEqual({
+    'types.svc': text.replace('‸', '').replaceAll('Tree', 'Plant'),
+  });
+});
+
+test.each(['missing', 'a', 'Colour'])('an error elsewhere with the word "%s" does not keep it from being renamed', (name) => {
+  const text = `class ‸${name} {
+  left ${name}?
+}
+class Broken {
+  a map<string, ${name} | Colour2>
+  b int @check(c {{ this }})
+}
+`;
+  const cursor = edited({ 'types.svc': text });
+  expect(cursor.program.analysis().diagnostics).not.toEqual([]);
+  expect(renamed(cursor, 'Plant')).toHaveProperty(['types.svc'], expect.stringContaining('left Plant?'));
+});
+
 test.each<readonly [string, string, string, string, string]>([
   ['a class that exists', 'Person', 'Person {', 'Pet', '"Pet" is declared twice'],
   ['an enum that exists', 'Person', 'Person {', 'Mood', '"Mood" is declared twice'],

@@ -15,9 +15,9 @@ const NUMBERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The other members in this documentation: they are no misspelt options, and the options that users misspell can mean them. */
+/** The other members in this documentation, and one of Fireworks that has the name of a credential: they are no misspelt options, and the options that users misspell can mean them. */
 const OTHERS: ReadonlySet<string> = new Set(
-  'allowed_token_ids audio background bad_words betas cache_control chat_template_kwargs container context_management conversation extra_body format functions function_call guided_choice guided_grammar guided_json guided_regex ignore_eos include instructions keep_alive logit_bias logprobs mcp_servers messages metadata modalities models options output_config parallel_tool_calls plugins prediction previous_response_id prompt_cache_key prompt_cache_retention provider reasoning reasoning_effort response_format route safety_identifier service_tier skip_special_tokens stop stop_sequences stop_token_ids store stream stream_options structured_outputs system text think thinking tool_choice tools transforms truncation usage use_beam_search user verbosity web_search_options'.split(
+  'allowed_token_ids audio background bad_words betas cache_control chat_template_kwargs container context_management conversation extra_body format functions function_call guided_choice guided_grammar guided_json guided_regex ignore_eos include instructions keep_alive logit_bias logprobs mcp_servers messages metadata modalities models options output_config parallel_tool_calls plugins prediction previous_response_id prompt_cache_isolation_key prompt_cache_key prompt_cache_retention provider reasoning reasoning_effort response_format route safety_identifier service_tier skip_special_tokens speed stop stop_sequences stop_token_ids store stream stream_options structured_outputs system text think thinking tool_choice tools transforms truncation usage use_beam_search user verbosity web_search_options'.split(
     ' ',
   ),
 );

@@ -27,16 +27,26 @@ const MOST_PASSES = 10;
 
 /**
  * Applies the fixes of all diagnostics to the text of the files, except those whose problem remains or that cause a new one.
- * Repeats that until nothing changes.
+ * Repeats that until nothing changes. While there are syntax errors, applies only their fixes.
  */
 export function fixDefinitions(files: Files, check: Check): Fixed {
   let fixed: Fixed = { files, diagnostics: check(files).diagnostics, applied: [] };
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const next = withSafeFixes(fixed, apart(fixed.diagnostics), check);
+    const next = withSafeFixes(fixed, apart(firstOf(fixed.diagnostics)), check);
     if (next === fixed) break;
     fixed = next;
   }
   return fixed;
+}
+
+/** A syntax error can hide the definition that an unknown name means. The nearest of the others would be a wrong one. */
+function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const ofSyntax = diagnostics.filter(isOfSyntax);
+  return ofSyntax.length > 0 ? ofSyntax : diagnostics;
+}
+
+function isOfSyntax({ code, severity }: Diagnostic): boolean {
+  return severity === 'error' && code.startsWith('parse/');
 }
 
 type Fixable = Diagnostic & { readonly fix: Fix };
@@ -79,11 +89,16 @@ function edited(file: SourceFile, chosen: readonly Fixable[]): SourceFile {
   return done === 0 ? file : new SourceFile(file.path, text + file.text.slice(done));
 }
 
-/** Each fixed problem is gone, and there is no problem that was not there before. Positions can have changed. */
+/**
+ * Each fixed problem is gone, and there is no problem that was not there before. Positions can have changed. The fix of a syntax error
+ * does not cause the other problems of a definition: it reveals them.
+ */
 function isSafe(before: readonly Diagnostic[], after: readonly Diagnostic[], fixed: readonly Diagnostic[]): boolean {
   const rest = counts(before);
   for (const diagnostic of fixed) rest.set(keyOf(diagnostic), (rest.get(keyOf(diagnostic)) ?? 0) - 1);
-  return [...counts(after)].every(([key, count]) => count <= (rest.get(key) ?? 0));
+  return [...counts(fixed.every(isOfSyntax) ? after.filter(isOfSyntax) : after)].every(
+    ([key, count]) => count <= (rest.get(key) ?? 0),
+  );
 }
 
 function counts(diagnostics: readonly Diagnostic[]): Map<string, number> {

@@ -189,6 +189,32 @@ test('check --fix applies the safe fixes beside those that are not', async () =>
   expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(`class Node {\n  next Nod\n}\n${CORRECT}`);
 });
 
+const GRAPH = `class GraphNode {
+  id strin
+}
+calss GraphEdge {
+  from GraphNod
+}
+class Graph {
+  edges GraphEdge[]
+}
+`;
+
+test('check --fix corrects a misspelt keyword before names, which can mean its definition', async () => {
+  writeDefinitions({ 'a.svc': GRAPH });
+  expect(await svc('check', '--fix')).toMatchObject({ code: 0 });
+  const fixed = GRAPH.replace('strin', 'string').replace('calss', 'class').replace('GraphNod\n', 'GraphNode\n');
+  expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(fixed);
+});
+
+test('check --fix replaces no name while a syntax error can hide a definition', async () => {
+  const text = GRAPH.replace('calss GraphEdge', 'struct GraphEdge');
+  writeDefinitions({ 'a.svc': text });
+  const { code, out } = await svc('check', '--fix');
+  expect({ code, fixed: out.includes('fixed:') }).toEqual({ code: 1, fixed: false });
+  expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(text);
+});
+
 test('check --fix keeps a byte order mark, the permissions and a link', async () => {
   writeDefinitions({});
   writeFileSync('real.svc', `\uFEFF${MISSPELT}`);

@@ -225,8 +225,10 @@ function Grow() -> Tree {
   });
 });
 
-test.each(['missing', 'a', 'Colour'])('an error elsewhere with the word "%s" does not keep it from being renamed', (name) => {
-  const text = `class ‸${name} {
+test.each(['missing', 'a', 'Colour'])(
+  'an error elsewhere with the word "%s" does not keep it from being renamed',
+  (name) => {
+    const text = `class ‸${name} {
   left ${name}?
 }
 class Broken {
@@ -234,10 +236,11 @@ class Broken {
   b int @check(c {{ this }})
 }
 `;
-  const cursor = edited({ 'types.svc': text });
-  expect(cursor.program.analysis().diagnostics).not.toEqual([]);
-  expect(renamed(cursor, 'Plant')).toHaveProperty(['types.svc'], expect.stringContaining('left Plant?'));
-});
+    const cursor = edited({ 'types.svc': text });
+    expect(cursor.program.analysis().diagnostics).not.toEqual([]);
+    expect(renamed(cursor, 'Plant')).toHaveProperty(['types.svc'], expect.stringContaining('left Plant?'));
+  },
+);
 
 test.each<readonly [string, string, string, string, string]>([
   ['a class that exists', 'Person', 'Person {', 'Pet', '"Pet" is declared twice'],

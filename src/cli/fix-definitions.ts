@@ -1,4 +1,5 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { compareText } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { replaceFile, writeFault } from '../base/write-file.ts';
 import type { Checked } from '../compiler/2-check/check.ts';
@@ -27,7 +28,7 @@ const MOST_PASSES = 10;
 
 /**
  * Applies the fixes of all diagnostics to the text of the files, except those whose problem remains or that cause a new one.
- * Repeats that until nothing changes. While there are syntax errors, applies only their fixes.
+ * Repeats that until nothing changes. While there are syntax errors, applies only their fixes. Lists the applied ones by file and line.
  */
 export function fixDefinitions(files: Files, check: Check): Fixed {
   let fixed: Fixed = { files, diagnostics: check(files).diagnostics, applied: [] };
@@ -36,7 +37,7 @@ export function fixDefinitions(files: Files, check: Check): Fixed {
     if (next === fixed) break;
     fixed = next;
   }
-  return fixed;
+  return { ...fixed, applied: fixed.applied.toSorted((a, b) => compareText(a.file, b.file) || a.line - b.line) };
 }
 
 /** A syntax error can hide the definition that an unknown name means. The nearest of the others would be a wrong one. */

@@ -185,7 +185,13 @@ test('check --fix leaves a name whose replacement causes another problem', async
 test('check --fix applies the safe fixes beside those that are not', async () => {
   writeDefinitions({ 'a.svc': `class Node {\n  next Nod\n}\n${MISSPELT}` });
   const { out } = await svc('check', '--fix');
-  expect(out.match(/^fixed: /gmu)).toHaveLength(5);
+  expect([...out.matchAll(/^fixed: svc_src\/a\.svc:(\d+)/gmu)].map(([, line]) => line)).toEqual([
+    '5',
+    '6',
+    '11',
+    '12',
+    '13',
+  ]);
   expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(`class Node {\n  next Nod\n}\n${CORRECT}`);
 });
 

@@ -1,6 +1,7 @@
 import type { Span } from '../diagnostics/span.ts';
 import type { DefinitionIndex, ParameterType } from '../schema/program.ts';
 import type { Arguments, Expression, Template } from '../schema/template.ts';
+import type { Type } from '../schema/type.ts';
 import type {
   DeclarationNode,
   DocumentNode,
@@ -281,6 +282,7 @@ class SymbolFinder {
         this.#memberUses(walker.valueOf(expression.object), name, { file, start: from, end: to });
       } else if (expression.kind === 'call') this.#argumentNames(expression, walker, file);
       else if (expression.kind === 'binary') this.#comparison(expression, walker, file);
+      else if (expression.kind === 'filter') this.#attributePath(expression, walker, file);
     }
   }
 
@@ -295,6 +297,31 @@ class SymbolFinder {
     for (const type of alternatives(object.type, this.#definitions)) {
       if (type.kind !== 'class') continue;
       this.#use(this.#scope.classes.get(type.name)?.fields.find(({ name }) => name.text === member)?.name, span);
+    }
+  }
+
+  /** The fields in `people|map(attribute="home.city")` and in `people|selectattr("name")`. */
+  #attributePath(
+    { input, filter: { name, args } }: Extract<Expression, { readonly kind: 'filter' }>,
+    walker: TemplateWalker,
+    file: string,
+  ): void {
+    const first = ATTRIBUTE_FIRST.has(name) ? args.positional[0] : undefined;
+    const path = args.named.find((each) => each.name === 'attribute')?.value ?? first;
+    let items = input;
+    while (items.kind === 'filter' && SAME_ITEMS.has(items.filter.name)) items = items.input;
+    const list = walker.valueOf(items);
+    if (path?.kind !== 'string' || list.kind !== 'typed') return;
+    let types = elementsOf(list.type, this.#definitions);
+    let start = path.start + 1;
+    for (const field of path.value.split('.')) {
+      for (const type of types) this.#memberUses(typed(type), field, { file, start, end: start + field.length });
+      types = types.flatMap((type) => {
+        const owner = type.kind === 'class' ? this.#definitions.classes.get(type.name) : undefined;
+        const found = owner?.fields.find((each) => each.name === field)?.type;
+        return found === undefined ? [] : alternatives(found, this.#definitions);
+      });
+      start += field.length + 1;
     }
   }
 
@@ -349,9 +376,32 @@ class SymbolFinder {
     if (operator === '==' || operator === '!=') {
       compare(left, right);
       compare(right, left);
-    } else if ((operator === 'in' || operator === 'not in') && right.kind === 'list')
-      for (const item of right.items) compare(left, item);
+    } else if (operator === 'in' || operator === 'not in') {
+      for (const item of right.kind === 'list' ? right.items : []) compare(left, item);
+      this.#membership(left, walker.valueOf(right), file);
+    }
   }
+
+  /** `"Calm" in moods`. */
+  #membership(item: Expression, list: StaticValue, file: string): void {
+    if (item.kind !== 'string' || list.kind !== 'typed') return;
+    const { start, end } = item;
+    for (const type of elementsOf(list.type, this.#definitions))
+      if (type.kind === 'enum') this.#use(this.#enumValue(type.name, item.value), { file, start, end });
+  }
+}
+
+/** Filters whose first argument is the name of an attribute. */
+const ATTRIBUTE_FIRST: ReadonlySet<string> = new Set(['groupby', 'rejectattr', 'selectattr']);
+
+/** Filters whose result has items of their input. */
+const SAME_ITEMS: ReadonlySet<string> = new Set(
+  'list reject rejectattr reverse select selectattr sort unique'.split(' '),
+);
+
+function elementsOf(type: Type, definitions: DefinitionIndex): readonly Type[] {
+  const lists = alternatives(type, definitions);
+  return lists.flatMap((each) => (each.kind === 'list' ? alternatives(each.element, definitions) : []));
 }
 
 const NO_NAME: NameNode = { text: '', span: { file: '', start: 0, end: 0 } };

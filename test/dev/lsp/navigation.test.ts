@@ -225,6 +225,38 @@ function Grow() -> Tree {
   });
 });
 
+/** Definitions with these names for two fields and a value of an enum, beside strings that only look like them. */
+function guestList(home: string, city: string, calm: string): string {
+  return `class Home {
+  ${city} string
+}
+class Guest {
+  ${home} Home
+}
+enum Mood {
+  ${calm}
+}
+function Greet(guests: Guest[], moods: Mood[]) -> string {
+  client "openai/x"
+  prompt #"
+    {{ guests|map(attribute="${home}.${city}")|join(", ") }} {{ guests|sort(attribute="${home}.${city}") }}
+    {% for guest in guests|rejectattr("${home}")|groupby("${home}") %}{{ guest }}{% endfor %}
+    {{ guests|selectattr("${home}")|map(attribute="${home}") }} {{ "city"|replace("home", "Calm") }}
+    {{ "${calm}" in moods }} {{ "Calm" in "Calm" }}
+  "#
+}
+`;
+}
+
+test.each([
+  ['home', guestList('Plant', 'city', 'Calm')],
+  ['city', guestList('home', 'Plant', 'Calm')],
+  ['Calm', guestList('home', 'city', 'Plant')],
+])('a rename of "%s" changes the strings that name it in filters and lists', (name, expected) => {
+  const text = guestList('home', 'city', 'Calm').replace(`  ${name}`, `  ‸${name}`);
+  expect(renamed(edited({ 'types.svc': text }), 'Plant')).toEqual({ 'types.svc': expected });
+});
+
 test.each(['missing', 'a', 'Colour'])(
   'an error elsewhere with the word "%s" does not keep it from being renamed',
   (name) => {

@@ -23,8 +23,8 @@ interface Fixed {
   readonly applied: readonly AppliedFix[];
 }
 
-/** A pass can make names known that others then resemble. Chains of more passes are hardly possible in definitions that people write. */
-const MOST_PASSES = 10;
+/** A pass can make names known that others then resemble, and each corrects one problem at least. More are hardly possible by hand. */
+const MOST_PASSES = 100;
 
 /**
  * Applies the fixes of all diagnostics to the text of the files, except those whose problem remains or that cause a new one.
@@ -33,7 +33,9 @@ const MOST_PASSES = 10;
 export function fixDefinitions(files: Files, check: Check): Fixed {
   let fixed: Fixed = { files, diagnostics: check(files).diagnostics, applied: [] };
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const next = withSafeFixes(fixed, apart(firstOf(fixed.diagnostics)), check);
+    const chosen = apart(firstOf(fixed.diagnostics));
+    const safe = withSafeFixes(fixed, chosen, check);
+    const next = safe === fixed ? withRevealedFixes(fixed, chosen, check) : safe;
     if (next === fixed) break;
     fixed = next;
   }
@@ -68,15 +70,33 @@ function apart(diagnostics: readonly Diagnostic[]): readonly Fixable[] {
 /** Applies all fixes at once if that is safe; otherwise, tries each half of them. `chosen` are in the order of their positions. */
 function withSafeFixes(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
   if (chosen.length === 0) return before;
-  const files = before.files.map((file) => edited(file, chosen));
-  const { diagnostics } = check(files);
-  if (isSafe(before.diagnostics, diagnostics, chosen)) {
-    return { files, diagnostics, applied: [...before.applied, ...chosen.map((each) => change(each, before.files))] };
-  }
+  const after = withFixes(before, chosen, check);
+  if (isSafe(before.diagnostics, after.diagnostics, chosen)) return after;
   if (chosen.length === 1) return before;
   // The later half first: it does not move the positions of the other.
   const middle = chosen.length >> 1;
   return withSafeFixes(withSafeFixes(before, chosen.slice(middle), check), chosen.slice(0, middle), check);
+}
+
+/** The most fixes to try together with those of the problems that they reveal: each costs a check or two. */
+const MOST_TRIED = 10;
+
+/** Applies the first fix that is safe together with the fixes of the problems that it reveals: of fields, once their class is known. */
+function withRevealedFixes(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
+  const known = counts(before.diagnostics);
+  for (const each of chosen.slice(0, MOST_TRIED)) {
+    const first = withFixes(before, [each], check);
+    const revealed = apart(first.diagnostics.filter((diagnostic) => !known.has(keyOf(diagnostic))));
+    const after = revealed.length === 0 ? first : withFixes(first, revealed, check);
+    if (isSafe(before.diagnostics, after.diagnostics, [each])) return after;
+  }
+  return before;
+}
+
+function withFixes(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
+  const files = before.files.map((file) => edited(file, chosen));
+  const applied = [...before.applied, ...chosen.map((each) => change(each, before.files))];
+  return { files, diagnostics: check(files).diagnostics, applied };
 }
 
 function edited(file: SourceFile, chosen: readonly Fixable[]): SourceFile {

@@ -182,6 +182,22 @@ test('check --fix leaves a name whose replacement causes another problem', async
   expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(text);
 });
 
+test('check --fix corrects a name together with those that it makes known', async () => {
+  const text = `class Person {
+  name string
+}
+function Greet(a: Persn, b: Persn) -> string {
+  client "openai/gpt-4o"
+  prompt #"{{ a.nmae }} {{ b.nam }}"#
+}
+`;
+  writeDefinitions({ 'a.svc': text });
+  expect(await svc('check', '--fix')).toMatchObject({ code: 0 });
+  expect(readFileSync('svc_src/a.svc', 'utf8')).toBe(
+    text.replaceAll('Persn', 'Person').replaceAll(/nmae|nam\b/gu, 'name'),
+  );
+});
+
 test('check --fix applies the safe fixes beside those that are not', async () => {
   writeDefinitions({ 'a.svc': `class Node {\n  next Nod\n}\n${MISSPELT}` });
   const { out } = await svc('check', '--fix');

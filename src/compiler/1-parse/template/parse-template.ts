@@ -24,7 +24,7 @@ import {
 } from './tokenize-template.ts';
 import type { Diagnostic } from '../../../diagnostics/diagnostic.ts';
 import type { TemplateSource } from '../dedent.ts';
-import { didYouMeanOneOf } from '../../../base/suggestion.ts';
+import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
 
 /**
  * Parses a prompt or the body of a template_string. Always returns a template, without the tags that have errors; each of
@@ -475,7 +475,9 @@ class StatementParser {
       this.#context.report('template/unexpected-end', word, { name, open: this.#open.at(-1) });
       if (name.startsWith('end')) this.#wronglyEnded = this.#open.length;
     } else {
-      const help = OTHER_STATEMENTS.get(name) ?? didYouMeanOneOf(name, STATEMENTS);
+      // Every inner word begins with "e", and no statement does: "edif" is nearer to "endif" than to "if".
+      const inner = name.startsWith('e') ? didYouMean(name, INNER_WORDS) : '';
+      const help = OTHER_STATEMENTS.get(name) ?? (inner || didYouMeanOneOf(name, STATEMENTS));
       this.#context.report('template/unknown-statement', word, { name, help });
     }
     return undefined;

@@ -34,9 +34,12 @@ class Editor {
   errors = '';
   registered: readonly string[] = [];
 
-  constructor(folder: string) {
+  constructor(folder: string, env: Readonly<Record<string, string>> = {}) {
     this.folder = folder;
-    this.#child = spawn(process.execPath, [SVC_MAIN, 'lsp', '--stdio', '--no-dotenv'], { cwd: folder });
+    this.#child = spawn(process.execPath, [SVC_MAIN, 'lsp', '--stdio', '--no-dotenv'], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+    });
     const { stdin, stdout, stderr } = this.#child;
     if (stdin === null || stdout === null) throw new Error('the server has no streams');
     stderr?.on('data', (chunk: Buffer) => {
@@ -511,4 +514,26 @@ test('the server ends with 1 if its input closes before a shutdown', async () =>
   editor.closeInput();
   expect(await editor.ended()).toBe(1);
   expect(editor.errors).toBe('');
+});
+
+test('the prompt of a test shows the variables that it reads, except for credentials', async () => {
+  const text = `function Greet(name: string, key: string) -> string {
+  client "openai/gpt-4o"
+  prompt #"Hello {{ name }}, {{ key }}"#
+}
+test One {
+  functions [Greet]
+  args {
+    name env.GUEST_NAME
+    key env.OPENAI_API_KEY
+  }
+}
+`;
+  const folder = temporaryFolder({ 'svc_src/a.svc': text });
+  const editor = new Editor(folder, { GUEST_NAME: 'Ada', OPENAI_API_KEY: 'sk-secret-value-of-a-key-1234' });
+  await editor.initialize();
+  const textDocument = { uri: editor.uri('svc_src/a.svc') };
+  const position = { line: 0, character: 10 };
+  const hover = await editor.request<Hover | null>('textDocument/hover', { textDocument, position });
+  expect(markdownOf(hover)).toContain('Hello Ada, [redacted]');
 });

@@ -1,5 +1,6 @@
 import { serveLanguage } from '../../dev/lsp/language-server.ts';
 import { Redactor } from '../../logging/redactor.ts';
+import type { Definitions, TestType } from '../../schema/program.ts';
 import { compileOptions } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
 import type { Invocation } from '../invocation.ts';
@@ -18,8 +19,8 @@ export function lspCommand({ config, terminal }: Invocation): Promise<ExitCode> 
       onLoss,
       prices,
       timeoutMs,
-      redactor: (program: Parameters<typeof testSecrets>[1]) => {
-        const redactor = new Redactor(testSecrets(config, program, []));
+      redactor: (program: Definitions, tests: readonly TestType[]) => {
+        const redactor = new Redactor(testSecrets(config, program, tests));
         return (text: string): string => redactor.redactValues(text);
       },
     },

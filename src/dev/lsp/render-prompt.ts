@@ -1,13 +1,13 @@
-import type { Program } from '../../schema/program.ts';
+import type { Program, TestType } from '../../schema/program.ts';
 import { indexDefinitions } from '../../schema/program.ts';
 import { createLocalRuntime, failureOf, type LocalSettings } from '../local-runtime.ts';
 import { testArguments } from '../testing/test-arguments.ts';
 import type { EditedProgram } from './edited-program.ts';
 import type { RenderedPrompt } from './hover.ts';
 
-/** The settings of the calls that render prompts. `redactor` masks the credentials that a program can quote. */
+/** The settings of the calls that render prompts. `redactor` masks the credentials that a program and its tests can quote. */
 export interface RenderSettings extends Omit<LocalSettings, 'redact' | 'typeSource'> {
-  readonly redactor: (program: Program) => (text: string) => string;
+  readonly redactor: (program: Program, tests: readonly TestType[]) => (text: string) => string;
 }
 
 /** Renders the prompt of a function with the arguments of its first test, as `svc test` does, without a call of the model. */
@@ -28,7 +28,7 @@ export async function renderPrompt(
   if (test.unreadable !== undefined) return problem(`svc cannot read ${test.unreadable} of the test.`);
   const args = testArguments(test, fn, { definitions, env: settings.env });
   if (!args.ok) return problem(`${args.failure.charAt(0).toUpperCase()}${args.failure.slice(1)}.`);
-  const redact = redactor(program);
+  const redact = redactor(program, [test]);
   const runtime = createLocalRuntime(program, { ...settings, redact }, { exposePrompts: false });
   try {
     const prepared = runtime.prepare(functionName, args.value, { local: true });

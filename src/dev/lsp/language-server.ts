@@ -320,7 +320,7 @@ class LanguageServer {
     const fail = (error: unknown): never => {
       if (error instanceof ResponseError) throw error;
       this.#reportBug(what, error);
-      throw new ResponseError(ErrorCodes.InternalError, `svc failed to answer ${what}: the reason is in its log.`);
+      throw new ResponseError(ErrorCodes.InternalError, `svc could not answer ${what}. Its log has the reason.`);
     };
     return (params) => {
       try {

@@ -238,7 +238,7 @@ const BLOCKS = {
     (p) => p.suggestion || 'Remove it, or set it on the clients in its strategy.',
   ),
   'check/misspelt-option': warning<Suggested>(
-    (p) => `The option "${p.name}" is unknown, so svc sends it to the provider as it is.`,
+    (p) => `The option "${p.name}" is unknown, so svc sends it to the provider unchanged.`,
     suggestion,
   ),
   'check/unsent-option': warning<Suggested>(

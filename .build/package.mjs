@@ -26,7 +26,6 @@ const CONTENTS = [
   ['.github/CONTRIBUTING.md'],
   ['bench/README.md'],
   ['bench/compat/differences.yaml'],
-  ['bench/results', /\.json$/u],
   ['editors/vscode', /^(?:language-configuration|package)\.json$/u],
   ['editors/vscode/syntaxes'],
   ['test/gateways', /\.(?:cfg|conf|mjs|vcl)$/u],
@@ -38,6 +37,11 @@ for (const [path, pattern] of CONTENTS) {
   const names = pattern === undefined ? [''] : readdirSync(join(root, path)).filter((name) => pattern.test(name));
   if (names.length === 0) throw new Error(`no file in ${path} matches ${pattern}`);
   for (const name of names) copy(join(path, name));
+}
+const pages = readdirSync(target, { recursive: true }).filter((name) => name.endsWith('.md'));
+const text = pages.map((name) => readFileSync(join(target, name), 'utf8')).join();
+for (const name of readdirSync(join(root, 'bench/results'))) {
+  if (text.includes(`bench/results/${name}`) || text.includes(`](results/${name}`)) copy(join('bench/results', name));
 }
 cpSync(join(root, 'dist/sbom.cdx.json'), join(target, 'sbom.cdx.json'));
 

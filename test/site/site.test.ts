@@ -114,7 +114,7 @@ test('the search finds a section and opens it', async () => {
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('searchbox').fill('pool-purge-delay');
   await page.locator('.VPLocalSearchBox .result').first().click();
-  await page.getByRole('heading', { name: 'Gateways' }).waitFor();
+  await page.getByRole('heading', { name: /^Gateways/u }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/docs/operating.html');
   expect(troubles).toEqual([]);
 });

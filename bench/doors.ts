@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject, listAt, objectAt, parseJson, stringAt } from '../src/base/json.ts';
 import { answer } from './answers.ts';
 import type { Verdict } from './bars.ts';
-import { BODY, median, post, streamLoad } from './load.ts';
-import { fineCpuMicrosOf, processTree } from './process-usage.ts';
+import { BODY, cpuMicrosOfLoad, median, post } from './load.ts';
 import { number, table } from './report.ts';
 import { setStage, type Stage } from './sides.ts';
 
@@ -75,11 +74,9 @@ export async function measureDoors(pairs: number): Promise<DoorCosts> {
     }
     for (let round = -WARM_UP_ROUNDS; round < ROUNDS * pairs; round += 1) {
       for (const { path, body, side, micros } of round % 2 === 0 ? costs : costs.toReversed()) {
-        const pids = processTree(side.pid);
-        const before = fineCpuMicrosOf(pids);
-        const load = { url: side.url + path, body, headers: HEADERS };
-        await streamLoad({ ...load, connections: CONNECTIONS, requests: REQUESTS });
-        if (round >= 0) micros.push((fineCpuMicrosOf(pids) - before) / REQUESTS);
+        const load = { url: side.url + path, body, headers: HEADERS, connections: CONNECTIONS, requests: REQUESTS };
+        const spent = await cpuMicrosOfLoad(side.pid, load);
+        if (round >= 0) micros.push(spent);
       }
     }
     return costs.map(({ title, micros }) => ({ title, micros }));

@@ -2,9 +2,8 @@
 // by itself, waits without traffic, and is then loaded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { CASES } from './cases.ts';
-import { streamLoad } from './load.ts';
-import { fineCpuMicrosOf, processTree } from './process-usage.ts';
+import { addressOf, CASES } from './cases.ts';
+import { cpuMicrosOfLoad } from './load.ts';
 import { number, table } from './report.ts';
 import { ROOT, setStage } from './sides.ts';
 
@@ -14,7 +13,7 @@ const { values, positionals } = parseArgs({
 });
 const subject = CASES.find(({ name }) => name === 'call-small');
 if (subject === undefined) throw new Error('the case call-small is gone');
-const { endpoint, function: functionName, connections } = subject;
+const { connections } = subject;
 
 /** The calls so far after each burst. */
 const AFTER = [100, 500, 1_000, 2_000, 3_000, 6_000, 10_000, 20_000, 40_000];
@@ -33,13 +32,10 @@ for (const root of [ROOT, ...positionals]) {
     let made = 0;
     for (const calls of AFTER) {
       const requests = calls - made;
-      const pids = processTree(side.pid);
-      const before = fineCpuMicrosOf(pids);
-      await streamLoad({ url: `${side.url}/${endpoint}/${functionName}`, connections, requests });
-      const spent = fineCpuMicrosOf(pids) - before;
-      micros.push(spent / requests);
+      const spent = await cpuMicrosOfLoad(side.pid, { url: addressOf(subject, side), connections, requests });
+      micros.push(spent);
       made = calls;
-      if (made <= FIRST) ofFirst += spent;
+      if (made <= FIRST) ofFirst += spent * requests;
     }
     rows.push([root, ...micros.map((each) => number(each)), number(ofFirst / FIRST / (micros.at(-1) ?? Number.NaN))]);
   } finally {

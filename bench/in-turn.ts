@@ -3,9 +3,8 @@
 // alike: two runs of one build differ by about 1 %.
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { CASES } from './cases.ts';
-import { median, streamLoad } from './load.ts';
-import { fineCpuMicrosOf, processTree } from './process-usage.ts';
+import { addressOf, CASES } from './cases.ts';
+import { cpuMicrosOfLoad, median } from './load.ts';
 import { number, table } from './report.ts';
 import { ROOT, setStage } from './sides.ts';
 
@@ -39,13 +38,8 @@ try {
     stages.push(await setStage({ sides: ['svc'], ...place, env: { SVC_TRANSPORT: transport } }));
   const sides = stages.flatMap((stage) => stage.sides);
   const micros = sides.map((): number[] => []);
-  const run = async (side: (typeof sides)[number]): Promise<number> => {
-    const pids = processTree(side.pid);
-    const before = fineCpuMicrosOf(pids);
-    const url = `${side.url}/${subject.endpoint}/${subject.function}`;
-    await streamLoad({ url, connections: subject.connections, requests });
-    return (fineCpuMicrosOf(pids) - before) / requests;
-  };
+  const run = (side: (typeof sides)[number]): Promise<number> =>
+    cpuMicrosOfLoad(side.pid, { url: addressOf(subject, side), connections: subject.connections, requests });
   for (let turn = 0; turn < TURNS_OF_WARM_UP; turn += 1) for (const side of sides) await run(side);
   for (let round = 0; round < rounds; round += 1) {
     const order = [...sides.entries()];

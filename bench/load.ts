@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http';
+import { fineCpuMicrosOf, processTree } from './process-usage.ts';
 
 const HEADERS = { 'content-type': 'application/json' };
 export const BODY = JSON.stringify({
@@ -42,6 +43,14 @@ export async function streamLoad({ url, connections, requests, body, headers }: 
   agent.destroy();
   const seconds = (performance.now() - begin) / 1000;
   return { requests, seconds, p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
+}
+
+/** The CPU time of a server and its processes under this load, in microseconds for each request. */
+export async function cpuMicrosOfLoad(pid: number, load: Load): Promise<number> {
+  const pids = processTree(pid);
+  const before = fineCpuMicrosOf(pids);
+  await streamLoad(load);
+  return (fineCpuMicrosOf(pids) - before) / load.requests;
 }
 
 interface Posted {

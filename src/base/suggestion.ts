@@ -34,10 +34,15 @@ function namesInside(wanted: string, names: Iterable<string>): readonly string[]
 
 /** `Did you mean "A" or "B"?`, or an empty string if no name is near. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
-  const nearest = nearestNames(wanted, names).map((name) => `"${name}"`);
-  if (nearest.length === 0) return '';
-  const last = nearest.at(-1) ?? '';
-  const head = nearest.slice(0, -1).join(', ');
+  return suggestionOf(nearestNames(wanted, names));
+}
+
+/** The same for names that are known to be near. */
+export function suggestionOf(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const quoted = names.map((name) => `"${name}"`);
+  const last = quoted.at(-1) ?? '';
+  const head = quoted.slice(0, -1).join(', ');
   return `Did you mean ${head === '' ? last : `${head} or ${last}`}?`;
 }
 

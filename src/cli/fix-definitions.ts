@@ -3,7 +3,7 @@ import { compareText } from '../base/json.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import { replaceFile, writeFault } from '../base/write-file.ts';
 import type { Checked } from '../compiler/2-check/check.ts';
-import type { Diagnostic, Fix } from '../diagnostics/diagnostic.ts';
+import { withFixes, type Diagnostic, type Fix } from '../diagnostics/diagnostic.ts';
 import { SourceFile } from '../diagnostics/source-file.ts';
 
 type Files = readonly SourceFile[];
@@ -70,7 +70,7 @@ function apart(diagnostics: readonly Diagnostic[]): readonly Fixable[] {
 /** Applies all fixes at once if that is safe; otherwise, tries each half of them. `chosen` are in the order of their positions. */
 function withSafeFixes(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
   if (chosen.length === 0) return before;
-  const after = withFixes(before, chosen, check);
+  const after = fixedBy(before, chosen, check);
   if (isSafe(before.diagnostics, after.diagnostics, chosen)) return after;
   if (chosen.length === 1) return before;
   // The later half first: it does not move the positions of the other.
@@ -85,34 +85,28 @@ const MOST_TRIED = 10;
 function withRevealedFixes(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
   const known = counts(before.diagnostics);
   for (const each of chosen.slice(0, MOST_TRIED)) {
-    const first = withFixes(before, [each], check);
+    const first = fixedBy(before, [each], check);
     const revealed = apart(first.diagnostics.filter((diagnostic) => !known.has(keyOf(diagnostic))));
-    const after = revealed.length === 0 ? first : withFixes(first, revealed, check);
+    const after = revealed.length === 0 ? first : fixedBy(first, revealed, check);
     if (isSafe(before.diagnostics, after.diagnostics, [each])) return after;
   }
   return before;
 }
 
-function withFixes(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
+function fixedBy(before: Fixed, chosen: readonly Fixable[], check: Check): Fixed {
   const files = before.files.map((file) => edited(file, chosen));
   const applied = [...before.applied, ...chosen.map((each) => change(each, before.files))];
   return { files, diagnostics: check(files).diagnostics, applied };
 }
 
 function edited(file: SourceFile, chosen: readonly Fixable[]): SourceFile {
-  let text = '';
-  let done = 0;
-  for (const { fix } of chosen) {
-    if (fix.span.file !== file.path) continue;
-    text += file.text.slice(done, fix.span.start) + fix.text;
-    done = fix.span.end;
-  }
-  return done === 0 ? file : new SourceFile(file.path, text + file.text.slice(done));
+  const own = chosen.flatMap(({ fix }) => (fix.span.file === file.path ? [fix] : []));
+  return own.length === 0 ? file : new SourceFile(file.path, withFixes(file.text, own));
 }
 
 /**
- * Each fixed problem is gone, and there is no problem that was not there before. Positions can have changed. The fix of a syntax error
- * does not cause the other problems of a definition: it reveals them.
+ * True if all fixed problems are gone and no problem is new, apart from positions. The fix of a syntax error does not cause the other
+ * problems of a definition: it reveals them.
  */
 function isSafe(before: readonly Diagnostic[], after: readonly Diagnostic[], fixed: readonly Diagnostic[]): boolean {
   const rest = counts(before);

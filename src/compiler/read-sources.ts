@@ -7,7 +7,7 @@ import { SourceFile } from '../diagnostics/source-file.ts';
 
 const EXTENSIONS = ['.svc', '.baml'];
 /** Definition directories to look for if the user names the root of a project. */
-const DEFINITION_DIRECTORIES = ['svc_src', 'baml_src'];
+export const DEFINITION_DIRECTORIES: readonly string[] = ['svc_src', 'baml_src'];
 
 /** Definition files, and the directory or file from which they were read. */
 export interface Sources {

@@ -24,6 +24,17 @@ export interface Fix {
   readonly text: string;
 }
 
+/** Returns the text of a file with these changes, which are of this file and do not overlap. */
+export function withFixes(text: string, fixes: readonly Fix[]): string {
+  let result = '';
+  let done = 0;
+  for (const { span, text: replacement } of fixes.toSorted((a, b) => a.span.start - b.span.start)) {
+    result += text.slice(done, span.start) + replacement;
+    done = span.end;
+  }
+  return result + text.slice(done);
+}
+
 /** Another position that concerns the problem, such as the first declaration of a duplicate. */
 export interface RelatedSpan {
   readonly span: Span;

@@ -63,16 +63,18 @@ function serverCommand(folder: string | undefined): readonly string[] {
 
 /** The arguments of both commands are those of the code lenses: a function, a test, and the file that has the test. */
 async function runTest(functionName: string, test: string, uri: string): Promise<void> {
-  const folder = vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri))?.uri.fsPath;
-  const [program = 'svc', ...args] = serverCommand(folder);
+  const file = vscode.Uri.parse(uri);
+  const folder = vscode.workspace.getWorkspaceFolder(file);
+  const cwd = folder?.uri.fsPath;
+  const name = `${functionName}::${test}`;
+  const [program = 'svc', ...args] = serverCommand(cwd);
   // A process without a shell: names need no quotes.
   const execution = new vscode.ProcessExecution(
     program,
-    [...args, 'test', vscode.Uri.parse(uri).fsPath, '--include', `${functionName}::${test}`],
-    folder === undefined ? {} : { cwd: folder },
+    [...args, 'test', file.fsPath, '--include', name],
+    cwd === undefined ? {} : { cwd },
   );
-  const name = `${functionName}::${test}`;
-  const scope = vscode.workspace.getWorkspaceFolder(vscode.Uri.parse(uri)) ?? vscode.TaskScope.Workspace;
+  const scope = folder ?? vscode.TaskScope.Workspace;
   await vscode.tasks.executeTask(new vscode.Task({ type: 'svc', test: name }, scope, name, 'svc', execution));
 }
 

@@ -47,10 +47,10 @@ import {
   isConstraint,
   entryData,
   buildEntry,
+  providerOf,
 } from './node-values.ts';
 import { type DefinitionScope, testedFunctions } from './scope.ts';
 import { argumentMismatch } from './value-mismatch.ts';
-import { providerNamed } from '../../schema/providers/providers.ts';
 import { readRetryPolicy } from '../../schema/providers/retry-policy.ts';
 import type { Constraint } from '../../schema/constraint.ts';
 
@@ -184,7 +184,7 @@ function documented(node: { readonly documentation?: string }): { readonly docum
 
 /** Returns undefined if the provider is unknown. */
 function buildClient(node: ClientNode): ClientType | undefined {
-  const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
+  const provider = providerOf(node);
   if (provider === undefined) return undefined;
   const retryPolicy = stringOf(entryValue(node.entries, 'retry_policy'));
   return {

@@ -67,14 +67,17 @@ function checkTemplates(
     const node = scope.functions.get(fn.name);
     // A function without a prompt has its own diagnostic.
     if (node === undefined || entryValue(node.entries, 'prompt')?.kind !== 'raw-string') continue;
-    const returns =
-      node.returns === undefined || isAlwaysStructured(clientsOf.get(fn.name) ?? []) ? {} : { returns: fn.returns };
-    const roles = rolesOf([fn.client], index);
+    const clients = clientsOf.get(fn.name) ?? [];
+    const returns = node.returns === undefined || isAlwaysStructured(clients) ? {} : { returns: fn.returns };
+    const roles = rolesOf(
+      clients.map(({ client }) => client),
+      index,
+    );
     found.push(...problemsOf(context, fn.prompt, { ...scopeOf(node, fn, index), roles, ...returns }));
   }
   // Any function can use a template_string, directly or through another one.
   const roles = rolesOf(
-    [...index.functions.values()].map(({ client }) => client),
+    [...clientsOf.values()].flat().map(({ client }) => client),
     index,
   );
   for (const text of index.templateStrings.values()) {

@@ -1,7 +1,7 @@
 import { type OptionEntry, type OptionValue, resolveValue } from '../../schema/client.ts';
 import type { Variables } from '../compile-options.ts';
 import { dedent } from '../1-parse/dedent.ts';
-import type { AttributeNode, EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
+import type { AttributeNode, ClientNode, EntryNode, ValueNode } from '../1-parse/syntax-nodes.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import {
   type OptionData,
@@ -9,12 +9,18 @@ import {
   type OptionViolation,
   UNKNOWN_TEXT,
 } from '../../schema/providers/option-shapes.ts';
+import { providerNamed, type Provider } from '../../schema/providers/providers.ts';
 
 /** Returns the string of a quoted, raw (dedented) or unquoted value; undefined for other values. */
 export function stringOf(value: ValueNode | undefined): string | undefined {
   if (value?.kind === 'string') return value.value;
   if (value?.kind === 'raw-string') return dedent(value.raw, value.contentStart, value.span.file).text;
   return undefined;
+}
+
+/** Returns the provider of a client, if the definition names one that svc knows. */
+export function providerOf({ entries }: ClientNode): Provider | undefined {
+  return providerNamed(stringOf(entryValue(entries, 'provider')) ?? '');
 }
 
 /**

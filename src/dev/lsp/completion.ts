@@ -26,12 +26,13 @@ import { rolesOf } from '../../compiler/2-check/rules/roles.ts';
 import { ROLES } from '../../schema/providers/common-options.ts';
 import type { Shape } from '../../schema/providers/option-shapes.ts';
 import { PROVIDER_DESCRIPTIONS, PROVIDERS } from '../../schema/providers/providers.ts';
+import { structuresOf } from '../../schema/structured-output.ts';
 import type { Expression } from '../../schema/template.ts';
 import { FILTERS, FUNCTIONS, METHODS, TESTS } from '../../schema/template-vocabulary.ts';
 import { typeText } from '../../schema/type-graph.ts';
 import { MEDIA, PRIMITIVES } from '../../schema/type.ts';
 import type { EditedProgram } from './edited-program.ts';
-import { rangeOf, touches } from './places.ts';
+import { declarationAt, rangeOf, touches } from './places.ts';
 import { settingAt } from './setting-place.ts';
 import { knownType, templateAt, walkTemplate } from './template-place.ts';
 import type { FilePlace } from './workspace.ts';
@@ -123,8 +124,9 @@ class CompletionFinder {
 
   // --- definitions ---------------------------------------------------------------------------------------------------
 
-  #inDefinitions({ file, declarations }: DocumentNode): readonly Suggestion[] {
-    const owner = declarations.find(({ span }) => touches(span, this.#offset));
+  #inDefinitions(document: DocumentNode): readonly Suggestion[] {
+    const { file } = document;
+    const owner = declarationAt(document, this.#offset);
     if (owner === undefined) return [];
     // Without a client and a prompt, the body of a function is code.
     const isNew = owner.kind === 'workflow' && ONLY_WORD.test(file.text.slice(owner.span.start, owner.span.end));
@@ -372,7 +374,8 @@ class CompletionFinder {
   #roles(owner: DeclarationNode): readonly Suggestion[] {
     const definitions = this.#program.definitions();
     const client = definitions.functions.get(owner.name.text)?.client;
-    const allowed = client === undefined ? undefined : rolesOf([client], definitions);
+    const reached = client === undefined ? [] : structuresOf(client, definitions).keys();
+    const allowed = rolesOf(reached, definitions);
     return suggestions(allowed ?? ROLES, Kind.EnumMember);
   }
 }

@@ -1,6 +1,7 @@
 import type { Hover, Range } from 'vscode-languageserver/node';
 import { counted } from '../../base/amounts.ts';
 import type { DeclarationNode } from '../../compiler/1-parse/syntax-nodes.ts';
+import { providerOf } from '../../compiler/2-check/node-values.ts';
 import type { StaticValue } from '../../compiler/2-check/templates/static-value.ts';
 import { NO_RULES } from '../../compiler/2-check/templates/template-walker.ts';
 import type { DefinitionSymbol } from '../../compiler/symbols.ts';
@@ -12,8 +13,8 @@ import type { Expression, FilterCall } from '../../schema/template.ts';
 import { FILTER_OPERANDS, FILTER_RESULTS, FILTERS, isFilterName, OPERANDS } from '../../schema/template-vocabulary.ts';
 import { typeText } from '../../schema/type-graph.ts';
 import type { EditedProgram, SymbolPlace } from './edited-program.ts';
-import { rangeOf, touches } from './places.ts';
-import { providerOf, settingAt } from './setting-place.ts';
+import { declarationAt, rangeOf, touches } from './places.ts';
+import { settingAt } from './setting-place.ts';
 import { knownType, templateAt, walkTemplate } from './template-place.ts';
 import type { FilePlace } from './workspace.ts';
 
@@ -39,7 +40,7 @@ export async function hoverAt({ program, path, offset }: FilePlace, render: Rend
     const texts = await Promise.all(places.map((place) => describeSymbol(program, place, render)));
     return markdown(texts.join('\n\n---\n\n'), rangeOf(document.file, first.span));
   }
-  const owner = document.declarations.find(({ span }) => touches(span, offset));
+  const owner = declarationAt(document, offset);
   return owner && (hoverOfSetting(owner, document.file, offset) ?? hoverOfTemplate(program, document.file, offset));
 }
 
@@ -144,7 +145,7 @@ function hoverOfSetting(owner: DeclarationNode, file: SourceFile, offset: number
   const { key, table } = place;
   const described = Object.hasOwn(table, key.text) ? table[key.text] : undefined;
   if (described === undefined) return undefined;
-  const provider = providerOf(owner);
+  const provider = owner.kind === 'client' ? providerOf(owner) : undefined;
   const title = `\`${key.text}\`${provider === undefined ? '' : ` of provider \`${provider}\``}`;
   return markdown([title, ...factsOf(described)].join('\n\n'), rangeOf(file, key.span));
 }

@@ -1,6 +1,6 @@
 import { type Location, type Range, type WorkspaceEdit, type TextEdit } from 'vscode-languageserver/node';
 import type { DefinitionSymbol } from '../../compiler/symbols.ts';
-import type { Diagnostic } from '../../diagnostics/diagnostic.ts';
+import { withFixes, type Diagnostic } from '../../diagnostics/diagnostic.ts';
 import type { Span } from '../../diagnostics/span.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { EditedProgram, SymbolPlace } from './edited-program.ts';
@@ -80,7 +80,13 @@ function problemOfRename(program: EditedProgram, symbol: DefinitionSymbol, newNa
   const spans = [declaration, ...symbol.occurrences];
   const texts = new Map<string, string>();
   for (const [path, ofFile] of byFile(spans))
-    texts.set(path, replaced(program.file(path)?.text ?? '', ofFile, newName));
+    texts.set(
+      path,
+      withFixes(
+        program.file(path)?.text ?? '',
+        ofFile.map((span) => ({ span, text: newName })),
+      ),
+    );
   const renamed = program.withTexts(texts);
   const before = new Set(program.analysis().diagnostics.map((each) => problemKey(each, symbol.name, newName)));
   // In a test, a duplicate is only a warning.
@@ -106,16 +112,6 @@ function problemKey({ code, message }: Diagnostic, oldName: string, newName: str
 function shiftAt(spans: readonly Span[], { file, start }: Span, newName: string): number {
   const before = spans.filter((span) => span.file === file && span.start < start);
   return before.reduce((sum, span) => sum + newName.length - (span.end - span.start), 0);
-}
-
-function replaced(text: string, spans: readonly Span[], newName: string): string {
-  let result = '';
-  let at = 0;
-  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
-    result += `${text.slice(at, start)}${newName}`;
-    at = end;
-  }
-  return result + text.slice(at);
 }
 
 function byFile(spans: readonly Span[]): ReadonlyMap<string, readonly Span[]> {

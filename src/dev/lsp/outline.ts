@@ -50,7 +50,7 @@ function membersOf(node: DeclarationNode): ReadonlyArray<readonly [SymbolKind, N
   return node.kind === 'enum' ? node.values.map(({ name }) => ['enum-value', name]) : [];
 }
 
-/** A protocol rule: no name is empty. */
+/** The protocol forbids empty names. */
 function named(
   file: SourceFile,
   kind: SymbolKind,

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Position, Range } from 'vscode-languageserver/node';
+import type { DeclarationNode, DocumentNode } from '../../compiler/1-parse/syntax-nodes.ts';
 import type { SourceFile } from '../../diagnostics/source-file.ts';
 import type { Span } from '../../diagnostics/span.ts';
 
@@ -42,4 +43,9 @@ export function offsetAt(file: SourceFile, { line, character }: Position): numbe
 /** True if the offset is in the span or at one of its ends, where the caret of an editor touches it. */
 export function touches({ start, end }: Pick<Span, 'start' | 'end'>, offset: number): boolean {
   return start <= offset && offset <= end;
+}
+
+/** Returns the definition that contains or touches an offset. */
+export function declarationAt({ declarations }: DocumentNode, offset: number): DeclarationNode | undefined {
+  return declarations.find(({ span }) => touches(span, offset));
 }

@@ -1,7 +1,7 @@
 import type { DeclarationNode, EntryNode, ValueNode } from '../../compiler/1-parse/syntax-nodes.ts';
-import { entryValue, stringOf } from '../../compiler/2-check/node-values.ts';
+import { entryValue, providerOf } from '../../compiler/2-check/node-values.ts';
 import type { OptionTable, Shape } from '../../schema/providers/option-shapes.ts';
-import { PROVIDER_DESCRIPTIONS, providerNamed, type Provider } from '../../schema/providers/providers.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../schema/providers/providers.ts';
 import { RETRY_POLICY } from '../../schema/providers/retry-policy.ts';
 import { touches } from './places.ts';
 
@@ -16,17 +16,12 @@ export type SettingPlace =
     }
   | { readonly on: 'value'; readonly value: ValueNode; readonly shape: Shape; readonly path: readonly string[] };
 
-/** Returns the provider of a client, if the definition names one that svc knows. */
-export function providerOf(node: DeclarationNode): Provider | undefined {
-  if (node.kind !== 'client') return undefined;
-  return providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
-}
-
 /** Returns the setting at an offset. */
 export function settingAt(owner: DeclarationNode, offset: number): SettingPlace | undefined {
   if (owner.kind === 'retry_policy') return inBlock(owner.entries, RETRY_POLICY, offset, []);
+  if (owner.kind !== 'client') return undefined;
   const provider = providerOf(owner);
-  const options = owner.kind === 'client' ? entryValue(owner.entries, 'options') : undefined;
+  const options = entryValue(owner.entries, 'options');
   if (provider === undefined || options?.kind !== 'map' || !touches(options.span, offset)) return undefined;
   return inBlock(options.entries, PROVIDER_DESCRIPTIONS[provider].options, offset, []);
 }

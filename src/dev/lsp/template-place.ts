@@ -14,7 +14,7 @@ import { typed, type StaticValue } from '../../compiler/2-check/templates/static
 import { TemplateWalker, type TemplateRules } from '../../compiler/2-check/templates/template-walker.ts';
 import type { DefinitionIndex } from '../../schema/program.ts';
 import { typeText } from '../../schema/type-graph.ts';
-import { touches } from './places.ts';
+import { declarationAt, touches } from './places.ts';
 
 /** A prompt, a template_string or the expression of a constraint, with the definition that contains it. */
 export type TemplatePlace =
@@ -28,7 +28,7 @@ export type TemplatePlace =
 
 /** Returns the template at an offset of a file. */
 export function templateAt(document: DocumentNode, offset: number): TemplatePlace | undefined {
-  const owner = document.declarations.find(({ span }) => touches(span, offset));
+  const owner = declarationAt(document, offset);
   if (owner === undefined) return undefined;
   const node = bodyOf(owner);
   if (node !== undefined && touches(node.span, offset)) return { kind: 'template', owner, node };

@@ -1,7 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import type { CompileOptions } from '../../compiler/compile-options.ts';
-import { definitionFilesUnder, isDefinitionFile, isIgnoredDirectory, readSource } from '../../compiler/read-sources.ts';
+import {
+  DEFINITION_DIRECTORIES,
+  definitionFilesUnder,
+  isDefinitionFile,
+  isIgnoredDirectory,
+  readSource,
+} from '../../compiler/read-sources.ts';
 import { EditedProgram } from './edited-program.ts';
 import { pathOf, uriOf } from './places.ts';
 
@@ -23,9 +29,6 @@ export interface FileOfProgram {
 export interface FilePlace extends FileOfProgram {
   readonly offset: number;
 }
-
-/** Directories that are always a program of their own. */
-const DEFINITION_DIRECTORIES: ReadonlySet<string> = new Set(['svc_src', 'baml_src']);
 
 /**
  * The programs in the folders of an editor: one for each `svc_src` and `baml_src`, and one for the other files of each folder. A file
@@ -188,7 +191,7 @@ export class Workspace {
     if (!isAbsolute(path) || !isDefinitionFile(path)) return path;
     const folder = this.#folderOf(path);
     const inside = folder === undefined ? [] : relative(folder, dirname(path)).split(sep);
-    const outermost = inside.findIndex((name) => DEFINITION_DIRECTORIES.has(name));
+    const outermost = inside.findIndex((name) => DEFINITION_DIRECTORIES.includes(name));
     if (folder !== undefined && outermost >= 0) return join(folder, ...inside.slice(0, outermost + 1));
     return definitionDirectoryAbove(folder ?? dirname(path)) ?? folder ?? dirname(path);
   }
@@ -207,7 +210,7 @@ function exampleVariables(directory: string): readonly string[] {
 }
 
 function isDefinitionDirectory(path: string): boolean {
-  return DEFINITION_DIRECTORIES.has(basename(path));
+  return DEFINITION_DIRECTORIES.includes(basename(path));
 }
 
 function definitionDirectoryAbove(path: string): string | undefined {

@@ -187,7 +187,7 @@ function prepareWith(services: PrepareServices, call: CallWithOptions): Result<R
   const plan = planWith(fn, request);
   if (!plan.ok) return plan;
   const { tags, routeKey, onLoss = services.options.onLoss, types } = options;
-  const include = new Set([...options.include, ...(origin?.include ?? NO_PARTS)]);
+  const include = origin?.include === undefined ? options.include : new Set([...options.include, ...origin.include]);
   const { cacheTtlMs = ttlOf(services, plan.value.name, catalogue) } = options;
   const decidesUpstream = decides(options, catalogue);
   const parts = { tags, routeKey, include, onLoss, types, cacheTtlMs, decidesUpstream };

@@ -82,10 +82,9 @@ export function createModelClient(
   const { name, provider: providerName, options: given } = source.definition;
   const { environment } = requester;
   const description = PROVIDER_DESCRIPTIONS[providerName];
-  const unsent = unsentOptions(description, given, (variable) => readVariable(environment, variable).value);
+  const { unsent, values, reads } = resolveSent(description, given, environment);
   if (source.from === 'request' && unsent.size > 0)
     return err(invalidClientOptions(name, unsentViolations(description, unsent)));
-  const { values, reads } = resolveOptions(withoutKeys(given, unsent), environment);
   const unset = reads.find((each) => each.value === undefined);
   if (unset !== undefined) return err(missingVariable(name, unset.variable));
   const read = readOptions(description, values, (variable) => readVariable(environment, variable).value);
@@ -119,8 +118,7 @@ export function createPromptClient(
 ): Result<PromptClient, Failure> {
   const { name, provider: providerName, options: given } = source.definition;
   const description = PROVIDER_DESCRIPTIONS[providerName];
-  const unsent = unsentOptions(description, given, (variable) => readVariable(environment, variable).value);
-  const { values, reads } = resolveOptions(withoutKeys(given, unsent), environment);
+  const { values, reads } = resolveSent(description, given, environment);
   const unset = new Set(reads.filter(({ value }) => value === undefined).map(({ option }) => option));
   const known = new Map([...values].filter(([key]) => !unset.has(key)));
   const read = readOptions(description, known, (variable) => readVariable(environment, variable).value);
@@ -142,8 +140,11 @@ function unsentViolations(description: ProviderDescription, unsent: ReadonlySet<
   });
 }
 
-function withoutKeys(entries: readonly OptionEntry[], keys: ReadonlySet<string>): readonly OptionEntry[] {
-  return keys.size === 0 ? entries : entries.filter(({ key }) => !keys.has(key));
+/** Resolves the options that svc sends. */
+function resolveSent(description: ProviderDescription, given: readonly OptionEntry[], environment: CallEnvironment) {
+  const unsent = unsentOptions(description, given, (variable) => readVariable(environment, variable).value);
+  const sent = unsent.size === 0 ? given : given.filter(({ key }) => !unsent.has(key));
+  return { unsent, ...resolveOptions(sent, environment) };
 }
 
 /** A client whose options are known. */

@@ -15,7 +15,10 @@ const NUMBERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The other members in this documentation, and one of Fireworks that has the name of a credential: they are no misspelt options, and the options that users misspell can mean them. */
+/**
+ * The other members in this documentation, and one of Fireworks whose name resembles that of a credential. None of them is a misspelt
+ * option, and a misspelt option can mean one of them.
+ */
 const OTHERS: ReadonlySet<string> = new Set(
   'allowed_token_ids audio background bad_words betas cache_control chat_template_kwargs container context_management conversation extra_body format functions function_call guided_choice guided_grammar guided_json guided_regex ignore_eos include instructions keep_alive logit_bias logprobs mcp_servers messages metadata modalities models options output_config parallel_tool_calls plugins prediction previous_response_id prompt_cache_isolation_key prompt_cache_key prompt_cache_retention provider reasoning reasoning_effort response_format route safety_identifier service_tier skip_special_tokens speed stop stop_sequences stop_token_ids store stream stream_options structured_outputs system text think thinking tool_choice tools transforms truncation usage use_beam_search user verbosity web_search_options'.split(
     ' ',
@@ -73,8 +76,8 @@ function plainName(name: string): string {
 }
 
 /**
- * Returns the unknown options that svc does not send, because a request body is no place for their value: a string that is a
- * credential by the name of the option or of its variable, or that has the form of a key. Strings inside lists and maps belong to
+ * Returns the unknown options that svc does not send, because credentials do not belong in a request body: those whose string is a
+ * credential by the name of the option or of its variable, or has the form of a key. Strings inside lists and maps belong to
  * documented members, such as the headers of a tool, and are sent. `read` returns the value of a variable, if it is known.
  */
 export function unsentOptions(

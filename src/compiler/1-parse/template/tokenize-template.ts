@@ -235,7 +235,7 @@ export interface TagChunk {
   readonly kind: 'print' | 'block';
   /** Always ends with a token of type `end`. */
   readonly tokens: readonly Token[];
-  /** A part after the first word is no token, which is reported. The tag still begins or ends its block. */
+  /** Something after the first word is not a token, and is reported. The tag still begins or ends its block. */
   readonly unreadable?: true;
   readonly start: number;
   readonly end: number;

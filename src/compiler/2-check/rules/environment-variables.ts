@@ -14,6 +14,7 @@ const VARIABLE_INSIDE = /\$?\{\{?\s*(?:process\.)?env\.\w+\s*\}?\}|(?<=^Bearer )
 const VARIABLE_NAME = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 /** The name in one of these forms. */
 const NAME = /^(?:.*?\benv\.|\W*)(\w+)/s;
+
 /** Options refer to environment variables without quotes, and contain no secrets: those belong in the environment. */
 export const environmentVariables: Rule = (context) => {
   for (const node of context.scope.clients.values()) {

@@ -3,7 +3,7 @@ import { providerNamed, PROVIDER_DESCRIPTIONS } from '../../../schema/providers/
 import type { EntryNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build-definitions.ts';
 import type { Rule } from '../check-context.ts';
-import { entryValue, stringOf } from '../node-values.ts';
+import { providerOf, stringOf } from '../node-values.ts';
 
 /**
  * Keys of a client belong beside `options`, and timeouts belong in its `http`. Elsewhere the provider would receive them in
@@ -12,7 +12,7 @@ import { entryValue, stringOf } from '../node-values.ts';
  */
 export const misplacedOptions: Rule = ({ scope, report }) => {
   for (const node of scope.clients.values()) {
-    const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
+    const provider = providerOf(node);
     const known = provider === undefined ? {} : PROVIDER_DESCRIPTIONS[provider].options;
     for (const entry of optionsOf(node)) {
       const mistake = Object.hasOwn(known, entry.key.text) ? undefined : misplacement(entry);

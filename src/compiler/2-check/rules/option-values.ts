@@ -1,11 +1,11 @@
 import { didYouMean, didYouMeanOneOf } from '../../../base/suggestion.ts';
 import type { OptionViolation } from '../../../schema/providers/option-shapes.ts';
 import { readOptions } from '../../../schema/providers/provider-description.ts';
-import { PROVIDER_DESCRIPTIONS, providerNamed, type Provider } from '../../../schema/providers/providers.ts';
+import { PROVIDER_DESCRIPTIONS, type Provider } from '../../../schema/providers/providers.ts';
 import type { ClientNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { entryValue, stringOf, entryData, siteOf, type OptionSite } from '../node-values.ts';
+import { entryValue, providerOf, stringOf, entryData, siteOf, type OptionSite } from '../node-values.ts';
 import { misplacement } from './misplaced-options.ts';
 
 /**
@@ -14,7 +14,7 @@ import { misplacement } from './misplaced-options.ts';
  */
 export const optionValues: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
-    const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
+    const provider = providerOf(node);
     const options = entryValue(node.entries, 'options');
     if (provider === undefined || options?.kind === 'broken') continue;
     if (options === undefined || options.kind === 'map') checkClient(context, provider, node);

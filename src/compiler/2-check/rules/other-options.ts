@@ -1,19 +1,20 @@
+import { suggestionOf } from '../../../base/suggestion.ts';
 import { isNumberExpected, meantOption, unsentOptions } from '../../../schema/providers/other-options.ts';
 import type { ProviderDescription } from '../../../schema/providers/provider-description.ts';
-import { PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
+import { PROVIDER_DESCRIPTIONS } from '../../../schema/providers/providers.ts';
 import type { EntryNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { buildEntry, entryValue, stringOf } from '../node-values.ts';
+import { buildEntry, providerOf, stringOf } from '../node-values.ts';
 import { misplacement } from './misplaced-options.ts';
 
 /**
- * An option that svc does not know reaches the provider in the request body, so a misspelt one has no effect without a word: svc
- * forbids names that resemble an option, and strings where models take numbers. It does not send a credential this way.
+ * An option that svc does not know reaches the provider in the request body, so a misspelt one silently has no effect. The rule reports
+ * names that resemble an option, strings where models take numbers, and credentials, which svc does not send this way.
  */
 export const otherOptions: Rule = (context) => {
   for (const node of context.scope.clients.values()) {
-    const provider = providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? '');
+    const provider = providerOf(node);
     const description = provider === undefined ? undefined : PROVIDER_DESCRIPTIONS[provider];
     if (description?.otherOptions !== 'body') continue;
     const entries = optionsOf(node);
@@ -47,7 +48,7 @@ function checkOther(
 ): void {
   const { text: name, span } = entry.key;
   const meant = meantOption(description, name);
-  const suggestion = meant === undefined ? '' : `Did you mean "${meant}"?`;
+  const suggestion = suggestionOf(meant === undefined ? [] : [meant]);
   const timeout = TIMEOUTS.get(name.toLowerCase().replaceAll('_', ''));
   if (isUnsent) report('check/unsent-option', span, { name, suggestion });
   else if (timeout !== undefined && !name.endsWith('_timeout_ms')) {

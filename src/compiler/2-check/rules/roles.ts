@@ -1,6 +1,5 @@
 import type { DefinitionIndex } from '../../../schema/program.ts';
 import { PROVIDER_DESCRIPTIONS, providerNamed } from '../../../schema/providers/providers.ts';
-import { structuresOf } from '../../../schema/structured-output.ts';
 import type { Expression } from '../../../schema/template.ts';
 import type { TemplateWalker } from '../templates/template-walker.ts';
 
@@ -18,12 +17,11 @@ export function unknownRoleRule(expression: Expression, context: TemplateWalker)
 }
 
 /**
- * Returns the roles that at least one client allows, of those to which these names lead. Undefined if one of them can allow any role,
- * because it is unknown or reads its roles from the environment.
+ * Returns the roles that at least one of these clients allows; none of them is a strategy. Undefined if one can allow any role, because
+ * it is unknown or reads its roles from the environment, and if there is no client.
  */
-export function rolesOf(names: readonly string[], index: DefinitionIndex): ReadonlySet<string> | undefined {
-  const clients = new Set([...new Set(names)].flatMap((name) => [...structuresOf(name, index).keys()]));
-  const roles = [...clients].map((name) => rolesOfClient(name, index));
+export function rolesOf(clients: Iterable<string>, index: DefinitionIndex): ReadonlySet<string> | undefined {
+  const roles = [...new Set(clients)].map((name) => rolesOfClient(name, index));
   const known = roles.filter((each) => each !== undefined);
   return known.length === 0 || known.length < roles.length ? undefined : new Set(known.flat());
 }

@@ -1,8 +1,8 @@
-import { isStrategy, providerNamed } from '../../../schema/providers/providers.ts';
+import { isStrategy } from '../../../schema/providers/providers.ts';
 import type { ClientNode, ValueNode } from '../../1-parse/syntax-nodes.ts';
 import { optionsOf } from '../build-definitions.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import { entryValue, stringOf } from '../node-values.ts';
+import { entryValue, providerOf, stringOf } from '../node-values.ts';
 import { stronglyConnected } from '../../../base/strongly-connected.ts';
 
 /** No fallback or round-robin client leads back to itself, and a member that it lists twice is worth a warning. */
@@ -22,7 +22,7 @@ function reportRepeated({ report }: CheckContext, node: ClientNode): void {
 }
 
 function membersOf(node: ClientNode | undefined): readonly ValueNode[] {
-  if (node === undefined || !isStrategy(providerNamed(stringOf(entryValue(node.entries, 'provider')) ?? ''))) return [];
+  if (node === undefined || !isStrategy(providerOf(node))) return [];
   const strategy = entryValue(optionsOf(node), 'strategy');
   return strategy?.kind === 'list' ? strategy.items : [];
 }

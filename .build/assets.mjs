@@ -21,6 +21,9 @@ for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
   writeFileSync(join(target, name), text.replace(/\n?(?:\/\/|\/\*)# sourceMappingURL=.*$/u, ''));
 }
 
+// The migrations of the databases of calls.
+cpSync(join(root, 'src/calls/migrations'), join(root, 'dist/assets/calls'), { recursive: true });
+
 compressFiles(target);
 
 // The licences of the copies, which svc does not serve.

@@ -26,9 +26,19 @@ function licence(folder) {
   const files = readdirSync(folder)
     .filter((file) => /^(?:licen[cs]e|notice)/iu.test(file))
     .toSorted();
-  if (files.length === 0) throw new Error(`${name} has no licence file`);
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  if (files.length === 0) texts.push(licenceSection(folder, name));
   return `${[`${name} ${version}`, ...texts].join('\n\n')}\n`;
+}
+
+/** Some packages state their licence at the end of their readme. */
+function licenceSection(folder, name) {
+  const path = join(folder, 'README.md');
+  const section = existsSync(path)
+    ? /^(?:#+ *licen[cs]e\b|licen[cs]e\n-+$)[\s\S]*/imu.exec(readFileSync(path, 'utf8'))?.[0]
+    : undefined;
+  if (section === undefined) throw new Error(`${name} has no licence file`);
+  return section.trim();
 }
 
 function packageFolder(file) {

@@ -21,7 +21,7 @@ const { name: packageName, version } = JSON.parse(readFileSync(join(root, 'packa
  * Users install the first if they need it. piscina and debug, a package of ioredis, use the others if they are there: for an
  * option that svc does not set, and for colors.
  */
-const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice', 'supports-color'];
+const EXTERNAL = ['@aws-sdk/credential-provider-ini', '@napi-rs/nice', 'better-sqlite3', 'pg-native', 'supports-color'];
 
 /** The binaries of uWebSockets.js that svc uses (docs/adr/0036-binaries-of-uwebsockets.md), with the version of Node of their ABI. */
 const BINARIES = ['x64', 'arm64'].flatMap((arch) => [
@@ -148,7 +148,8 @@ const entries = {
   'svc-program': join(root, 'src/cli/main.ts'),
   'http-worker-program': join(root, 'workers/http-worker.ts'),
   'compile-thread-program': join(root, 'workers/compile-thread.ts'),
-  // Large replies are rare: Node loads this program.
+  // Node loads these programs: large replies are rare, and no start waits for the database of calls.
+  'calls-thread': join(root, 'workers/calls-thread.ts'),
   'parse-thread': join(root, 'workers/parse-thread.ts'),
 };
 const loaderFiles = await bundle('bin', { 'code-cache': LOADER });

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { wholeNumber, share, type ParseValue } from '../config/settings.ts';
+import { age, wholeNumber, share, type ParseValue } from '../config/settings.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../dev/testing/export-calls.ts';
 
 /** The options of `svc batch` besides the settings, as commander parses `BATCH_OPTIONS`. */
 export interface BatchOptions {
@@ -148,6 +149,57 @@ export const TEST_OPTIONS: readonly Option[] = [
     new Option('--watch', 'Run the tests again whenever a file is saved'),
     new Option('--format <name>', 'Format of the report').choices(['pretty', 'json', 'junit']).default('pretty'),
     new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal'),
+  ),
+];
+
+/** The options of `svc calls` besides the settings, as commander parses `CALLS_OPTIONS`. Times are ages in milliseconds. */
+export interface CallsOptions {
+  readonly function?: string;
+  readonly client?: string;
+  readonly key?: string;
+  readonly error?: string;
+  readonly lossy?: true;
+  readonly slow?: number;
+  readonly tag?: string;
+  readonly text?: string;
+  readonly feedback?: string;
+  readonly since?: number;
+  readonly until?: number;
+  readonly limit?: number;
+  readonly format?: ExportFormat;
+  readonly out?: string;
+  readonly name?: string;
+  readonly recordings?: string;
+}
+
+export const CALLS_OPTIONS: readonly Option[] = [
+  ...inGroup(
+    'Calls to list or export:',
+    new Option('--function <name>', 'Those of this function'),
+    new Option('--client <name>', 'Those that this client answered'),
+    new Option('--key <name>', 'Those with the key of this name'),
+    new Option('--error <code>', 'Those that failed with this code, or with any'),
+    new Option('--lossy', 'Those whose value lacks a part of the reply'),
+    numeric('--slow <ms>', 'Those that took at least this many milliseconds', wholeNumber(0, 2 ** 40)),
+    new Option('--tag <name:value>', 'Those with this tag'),
+    new Option('--text <text>', 'Those with this text in arguments, prompt, reply or value'),
+    new Option('--feedback <label>', 'Those with feedback of this label, or with any'),
+    numeric('--since <age>', 'Those that are at most this old, such as 7d', age),
+    numeric('--until <age>', 'Those that are at least this old', age),
+    numeric(
+      '--limit <n>',
+      'At most this many, the newest first (default: 50 for list, all for export)',
+      wholeNumber(1, 2 ** 40),
+    ),
+  ),
+  ...inGroup(
+    'Output:',
+    new Option('--format <name>', 'Format of an export').choices(EXPORT_FORMATS).default('jsonl'),
+    new Option('--out <file>', 'Export to this file instead of the terminal'),
+    new Option('--name <name>', 'Name of the test that "save" writes'),
+    new Option('--recordings <dir>', 'Directory of the reply that "save" writes, for "svc test --replay"').default(
+      'recordings',
+    ),
   ),
 ];
 

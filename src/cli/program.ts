@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { SettingKey } from '../config/config.ts';
 import { SETTINGS, type Setting } from '../config/settings.ts';
 import { Redactor } from '../logging/redactor.ts';
-import { BATCH_OPTIONS, CHECK_OPTIONS, DOCUMENT_SERVER, TEST_OPTIONS } from './command-options.ts';
+import { BATCH_OPTIONS, CALLS_OPTIONS, CHECK_OPTIONS, DOCUMENT_SERVER, TEST_OPTIONS } from './command-options.ts';
 import { addSettings, createInvocation, type Invocation, type Presets } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { reportProblem, withoutSecrets, type ExitCode, type Terminal, type TerminalStream } from './terminal.ts';
@@ -42,6 +42,10 @@ const DEV_SETTINGS = [
   'openaiApi',
   'mcp',
   'mcpFunctions',
+  'calls',
+  'callsContent',
+  'callsMaxAgeMs',
+  'callsMaxSizeBytes',
   'apiKey',
   'keys',
   'clientRegistry',
@@ -51,8 +55,17 @@ const DEV_SETTINGS = [
   'logFormat',
 ] as const;
 
+/** Where `svc dev` keeps calls, and where `svc calls` looks for them. */
+const CALLS_DEFAULTS = { calls: 'sqlite:.svc/calls.db' } as const;
+
 /** Only this machine can connect, and its programs can name local models. */
-const DEV_DEFAULTS = { host: '127.0.0.1', trustLoopback: 'true', logFormat: 'pretty', drainTimeoutMs: '10s' } as const;
+const DEV_DEFAULTS = {
+  ...CALLS_DEFAULTS,
+  host: '127.0.0.1',
+  trustLoopback: 'true',
+  logFormat: 'pretty',
+  drainTimeoutMs: '10s',
+} as const;
 
 /** Every command, in the order of the help. Each loads its own code: compiler and server take half a second, and help does not need them. */
 export const COMMANDS: readonly CommandDescription[] = [
@@ -199,6 +212,20 @@ export const COMMANDS: readonly CommandDescription[] = [
     settings: [],
     presets: { manyPaths: true },
     run: async (invocation) => (await import('./commands/logs.ts')).logsCommand(invocation),
+  },
+  {
+    name: 'calls',
+    help: 'List, show and export kept calls, and write tests from them',
+    group: GROUPS.call,
+    argument: [
+      '<action>',
+      'list, show (a call in full), save (as a test), export, or prune (delete what is too old or too much)',
+    ],
+    secondArgument: ['[id]', 'The x-request-id of the call that "show" and "save" need'],
+    options: CALLS_OPTIONS,
+    settings: [...COMPILE_SETTINGS, 'calls', 'callsMaxAgeMs', 'callsMaxSizeBytes'],
+    presets: { manyPaths: true, defaults: CALLS_DEFAULTS },
+    run: async (invocation) => (await import('./commands/calls.ts')).callsCommand(invocation),
   },
   {
     name: 'batch',

@@ -14,6 +14,7 @@ import {
   type ServerReporter,
   type StartedServer,
 } from '../server/primary.ts';
+import type { SaveTest } from '../server/supervisor.ts';
 import type { DefinitionSecrets } from './definition-secrets.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
@@ -37,6 +38,8 @@ export interface Serving extends Invocation, ServeProcess {
   readonly secrets: DefinitionSecrets;
   /** By default, one that writes to the log. */
   readonly createReporter?: (parts: ReporterParts) => ReloadReporter;
+  /** Absent: the playground cannot write tests. */
+  readonly saveTest?: SaveTest;
 }
 
 /** Serves a program, and those of reloads, until a signal arrives. */
@@ -57,6 +60,7 @@ export async function serveProgram(serving: Serving): Promise<ExitCode> {
     signals,
     version: packageInfo().version,
     reporter,
+    saveTest: serving.saveTest,
     reload: () => reload(serving, config, reporter),
   });
   return code === 0 ? 0 : 1;

@@ -12,6 +12,7 @@ import {
   type JoinedVariables,
   type EnvironmentVariables,
 } from './environment.ts';
+import { callsSecrets } from './calls-address.ts';
 import { storeSecrets } from './store-address.ts';
 import { telemetrySettings } from './telemetry-settings.ts';
 
@@ -52,7 +53,7 @@ export function loadConfig(flags: Partial<SettingValues>, sources: ConfigSources
   const settings = reader.readAll();
   const telemetry = telemetrySettings(variables, (variable, allowed) => reader.refuse(variable, allowed));
   const own = telemetry === undefined ? {} : { telemetry };
-  const secrets = secretsOf(variables, storeSecrets(settings.store));
+  const secrets = secretsOf(variables, [...storeSecrets(settings.store), ...callsSecrets(settings.calls)]);
   const needsNode = settingOfNode(settings);
   const transport = needsNode !== undefined && settings.transport === 'auto' ? 'node' : settings.transport;
   const config = { ...settings, ...own, transport, cores: limits.cores, env: variables, secrets };

@@ -4,6 +4,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import { didYouMean } from '../base/suggestion.ts';
 import { workerMemoryShare, workersThatFit, type ContainerLimits } from './container-limits.ts';
 import { CLIENT_REGISTRY_POLICIES } from './key-file.ts';
+import { callsAddress } from './calls-address.ts';
 import { storeAddress } from './store-address.ts';
 
 const MIB = 2 ** 20;
@@ -38,6 +39,7 @@ export type SettingGroup =
   | 'Doors'
   | 'Limits'
   | 'Answers'
+  | 'Kept calls'
   | 'Processes'
   | 'Security'
   | 'Logging';
@@ -317,6 +319,41 @@ export const SETTINGS = {
       default: '64MiB',
     }),
   }),
+  ...inGroup('Kept calls', {
+    /** Absent: no calls are kept. */
+    calls: setting({
+      flag: '--calls <where>',
+      help: 'Keep what callers asked and models replied: sqlite:PATH, or postgres://…; pass a URL with a password as SVC_CALLS',
+      secret: true,
+      parse: callsAddress,
+      default: NO_DEFAULT,
+    }),
+    callsContent: setting({
+      flag: '--calls-content <amount>',
+      help: 'How much of a call to keep: none (no texts), values (arguments and values) or all (prompts and replies too)',
+      parse: keyword('none', 'values', 'all'),
+      default: 'all',
+    }),
+    /** From 0 to 1. */
+    callsSample: setting({
+      flag: '--calls-sample <share>',
+      help: 'Share of calls to keep, such as 0.01',
+      parse: share,
+      default: '100%',
+    }),
+    callsMaxAgeMs: setting({
+      flag: '--calls-max-age <duration>',
+      help: 'How long calls are kept',
+      parse: age,
+      default: '30d',
+    }),
+    callsMaxSizeBytes: setting({
+      flag: '--calls-max-size <size>',
+      help: 'Size of the SQLite file from which the oldest calls make room for new ones',
+      parse: size(MIB),
+      default: '1GiB',
+    }),
+  }),
   ...inGroup('Processes', {
     workers: setting({
       flag: '--workers <n>',
@@ -500,6 +537,20 @@ function duration(minMs: number): ParseValue<number> {
     const value = durationMs(text);
     return value === undefined || value < minMs ? allowed : ok(value);
   };
+}
+
+/** Unlike durations, ages can exceed the 24 days of a timer. */
+const AGE_UNITS: ReadonlyMap<string, number> = new Map([
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+
+/** An age in milliseconds: `90m`, `12h`, `30d`. */
+export function age(text: string): Result<number, string> {
+  const value = numberWithUnit(text, AGE_UNITS);
+  const fits = value !== undefined && value >= 60_000 && value <= 3_660 * 86_400_000;
+  return fits ? ok(Math.floor(value)) : err('an age such as 90m, 12h or 30d (at least 1m, at most ten years)');
 }
 
 /** A size in bytes: `10MiB`, `512mb`, `64k`, `1048576`. */

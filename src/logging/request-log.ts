@@ -242,9 +242,9 @@ function requestFields(entry: RequestEntry, show: Show, { logContent, secrets, s
 /** An escaped printable character, which no JSON encoder writes: it can hide the name of a credential. */
 const NEEDLESS_ESCAPE = /\\u00[2-7]/u;
 
-/** A body with credentials is logged as it was parsed: as received, it can escape a credential, or repeat a key. */
-function requestTextOf(
-  { requestBody, requestText }: RequestEntry,
+/** Returns the body for the log. One with credentials is logged as it was parsed: as received, it can escape a credential, or repeat a key. */
+export function requestTextOf(
+  { requestBody, requestText }: Pick<RequestEntry, 'requestBody' | 'requestText'>,
   { expected, tooMany }: RequestSecrets,
 ): string | undefined {
   if (tooMany !== undefined || requestBody === undefined) return requestText;

@@ -19,6 +19,7 @@ export interface PlaygroundDocument {
   readonly problems: readonly DefinitionProblem[];
   /** `open`: requests can bring clients of their own; `known`: they can name the clients below; `off`: neither. */
   readonly clientRegistry: 'open' | 'known' | 'off';
+  readonly calls: PlaygroundCalls;
   /** The protocols beside `/call` and `/stream`. */
   readonly doors: readonly DoorLink[];
   /** In the order of the definitions. */
@@ -31,6 +32,11 @@ export interface PlaygroundDocument {
   /** The providers that a client of a request can have. */
   readonly providers: readonly string[];
 }
+
+/** Whether calls are kept. `canSave`: the server writes a test from a call. `off`: a sentence why they are not. */
+export type PlaygroundCalls =
+  | { readonly content: 'none' | 'values' | 'all'; readonly canSave: boolean }
+  | { readonly off: string };
 
 /** Its client is the one that calls it by default. */
 export type PlaygroundFunction = Omit<FunctionType, 'prompt' | 'parameters'> & {

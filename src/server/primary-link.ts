@@ -22,6 +22,8 @@ const WAITS: Partial<Record<QuestionType, number>> = {
   'extend-types': COMPILE_MS,
   // A primary that works answers within a few milliseconds. On a machine that is much too busy, its count is still worth the wait.
   'take-units': 2_000,
+  // A search ends after 1.5 s, and others can be before it.
+  'query-calls': 20_000,
 };
 
 /** How much longer than its wait a claim can take. Without an answer, the call goes on, so this is short. */
@@ -57,8 +59,8 @@ export class PrimaryLink {
     this.#outbox.add(message);
   }
 
-  /** Sends the message at once, and calls `sent` when the process can exit. */
-  sendLast(message: WorkerMessage, sent: () => void): void {
+  /** Sends the message at once, after those that wait, and calls `sent` when it has left the process. */
+  sendNow(message: WorkerMessage, sent: () => void): void {
     sendAll([...this.#outbox.take(), message], sent);
   }
 
@@ -74,7 +76,7 @@ export class PrimaryLink {
         this.#pending.delete(id);
         reject(new Error('the primary did not answer'));
       }, timeoutMs);
-      this.#pending.set(id, { resolve: resolve as Pending['resolve'], reject, timer });
+      this.#pending.set(id, { resolve, reject, timer });
       this.send({ ...question, id } as unknown as WorkerMessage);
     });
   }

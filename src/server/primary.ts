@@ -10,13 +10,15 @@ import type { Config } from '../config/config.ts';
 import type { KeyFile } from '../config/key-file.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { DefinitionProblem } from '../schema/program.ts';
+import { findSqlite } from '../calls/sqlite-calls.ts';
 import { type Backends, memoryBackends } from './shared-state.ts';
 import { claimPorts } from './ports.ts';
 import { listensOnLoopback } from './http/local-caller.ts';
 import { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { openFileLimit, openFilesWarning } from './node-process.ts';
 import type { ProgramPlane } from './program-answers.ts';
-import { type ServedProgram, Supervisor } from './supervisor.ts';
+import type { CallKeeper } from './call-keeper.ts';
+import { type SaveTest, type ServedProgram, Supervisor } from './supervisor.ts';
 import { requiresKey } from './http/auth.ts';
 import { readKeys } from '../config/read-keys.ts';
 
@@ -27,6 +29,8 @@ export interface PrimaryOptions {
   /** Version of this program, for status and metrics. */
   readonly version: string;
   readonly reporter: ServerReporter;
+  /** Writes a test from a kept call; absent except in `svc dev`. */
+  readonly saveTest?: SaveTest | undefined;
   /** Reads definitions and `.env` again; fails with their errors, which it has reported. */
   readonly reload: () => Promise<Result<Reloaded, readonly DefinitionProblem[]>>;
 }
@@ -166,14 +170,19 @@ class Primary {
 
   async run(program: ServableProgram): Promise<number> {
     const backends = await createBackends(this.#config, this.#options.logger);
+    const calls = await openCallKeeper(this.#config, this.#options.logger);
     try {
-      return await this.#serve(program, backends);
+      return await this.#serve(program, { ...backends, calls });
     } finally {
+      await calls?.close();
       await backends.store?.close();
     }
   }
 
-  async #serve(program: ServableProgram, backends: Backends): Promise<number> {
+  async #serve(
+    program: ServableProgram,
+    { calls, ...backends }: Backends & { readonly calls: CallKeeper | undefined },
+  ): Promise<number> {
     const { logger, signals, version } = this.#options;
     this.#serves(program.hash);
     const supervisor = new Supervisor({
@@ -184,6 +193,8 @@ class Primary {
       logger,
       metrics: this.#metrics,
       backends,
+      calls,
+      saveTest: this.#options.saveTest,
     });
     // A second signal ends this process at once: a worker that hangs would not notice, and would keep the port.
     process.once('exit', () => supervisor.kill());
@@ -279,6 +290,16 @@ async function createBackends(config: Config, logger: Logger): Promise<Backends>
   if (config.store === undefined) return memoryBackends(config);
   const { storeBackends } = await import('./store-backends.ts');
   return storeBackends({ config, address: config.store, logger });
+}
+
+/** Loads the code of kept calls only if the server keeps them. Throws if the process has no SQLite. */
+async function openCallKeeper(config: Config, logger: Logger): Promise<CallKeeper | undefined> {
+  const { calls: address, callsMaxAgeMs: maxAgeMs, callsMaxSizeBytes: maxSize } = config;
+  if (address === undefined) return undefined;
+  const sqlite = address.kind === 'sqlite' ? findSqlite() : undefined;
+  if (sqlite?.ok === false) throw new Error(`--calls is not possible here: ${sqlite.failure}`);
+  const { CallKeeper: Keeper } = await import('./call-keeper.ts');
+  return new Keeper({ address, retention: { maxAgeMs, maxSize } }, logger);
 }
 
 /** The kernel's setting that moves waiting connections to another listener; undefined where it does not exist. */

@@ -1,5 +1,9 @@
 import { isJsonObject } from '../base/json.ts';
+import type { Result } from '../base/result.ts';
+import type { CallRow } from '../calls/call-rows.ts';
+import type { CallsQuery } from '../calls/calls-thread.ts';
 import type { Config } from '../config/config.ts';
+import type { CallFeedback, SavedTest } from '../schema/kept-call.ts';
 import type { Claim } from '../policy/answer-store.ts';
 import type { StoreHealth } from '../policy/store/store.ts';
 import type { CoolDownChange } from '../policy/cool-downs.ts';
@@ -21,6 +25,8 @@ export type PrimaryMessage =
       /** File of the program, named after its hash. */
       readonly programPath: string;
       readonly version: string;
+      /** The primary can answer `save-test`. */
+      readonly savesTests: boolean;
       /** Identifies the worker in the log, from 1; the numbers of exited workers are reused. */
       readonly number: number;
       readonly news: ServerNews;
@@ -87,6 +93,18 @@ export interface Questions {
   };
   /** Requests of a limited caller need units, and the worker has none left. */
   'take-units': { readonly asks: { readonly request: LeaseRequest }; readonly answer: Grant };
+  /** A caller sends feedback about a call. False: there is no such call, or it is of another key. */
+  'add-feedback': {
+    readonly asks: { readonly requestId: string; readonly feedback: CallFeedback };
+    readonly answer: boolean;
+  };
+  /** The playground asks for kept calls. */
+  'query-calls': { readonly asks: { readonly query: CallsQuery }; readonly answer: unknown };
+  /** The playground of `svc dev` writes a test from a kept call. */
+  'save-test': {
+    readonly asks: { readonly seq: number; readonly name: string };
+    readonly answer: Result<SavedTest, string>;
+  };
   /** It uses node:http and needs the bound socket of a port, which comes with the answer. */
   'share-port': { readonly asks: { readonly host: string; readonly port: number }; readonly answer: object };
 }
@@ -141,6 +159,8 @@ export type WorkerMessage =
   | { readonly type: 'release-answer'; readonly id: number }
   /** It decided about the cool-down of a client. The primary passes the change on to the other workers. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
+  /** Calls that have ended, and the number of those that it could not send. */
+  | { readonly type: 'keep-calls'; readonly rows: readonly CallRow[]; readonly dropped: number }
   /** Unused units, or units that were used beyond an estimate. */
   | { readonly type: 'give-units'; readonly units: ReturnedUnits }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */

@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
-import { messageOf } from '../base/invariant.ts';
+import { invariant, messageOf } from '../base/invariant.ts';
 import { err, ok, type Result } from '../base/result.ts';
 import type { Logger } from '../logging/logger.ts';
 import { sourcesPath } from '../runtime/call/load-program.ts';
 import { SharedCoolDowns } from '../policy/shared-cool-downs.ts';
+import type { KeptCall, SavedTest } from '../schema/kept-call.ts';
 import type { DefinitionProblem } from '../schema/program.ts';
 import type { Grant, Limit } from '../policy/ledger.ts';
 import { setNewest } from '../base/set-newest.ts';
@@ -13,6 +14,7 @@ import { LeaseDesk } from '../policy/lease-desk.ts';
 import { AnswerClaims, type Backends } from './shared-state.ts';
 import { ClientFailures, type ServerState } from './server-state.ts';
 import { Fleet, type FleetAction, type FleetEvent, type WorkerState } from './fleet.ts';
+import type { CallKeeper } from './call-keeper.ts';
 import type { ClusterMetrics } from './metrics/cluster-metrics.ts';
 import { type ProgramPlane, TypeCompilations } from './program-answers.ts';
 import {
@@ -46,7 +48,14 @@ export interface SupervisorOptions {
   readonly logger: Logger;
   readonly metrics: ClusterMetrics;
   readonly backends: Backends;
+  /** Absent if calls are not kept. */
+  readonly calls?: CallKeeper | undefined;
+  /** Absent except in `svc dev`. */
+  readonly saveTest?: SaveTest | undefined;
 }
+
+/** Writes a test from a kept call. The failure is a sentence. */
+export type SaveTest = (call: KeptCall, name: string) => Promise<Result<SavedTest, string>>;
 
 const TICK_MS = 1_000;
 
@@ -87,6 +96,9 @@ export class Supervisor implements HandleOwner {
     'load-validators': ({ functionName }, handle) => this.#validators(functionName, handle),
     'extend-types': ({ request, caller }, { generation }) => this.#types.compile(generation, request, caller),
     'take-units': ({ request }, handle) => this.#desk.take(handle, request),
+    'add-feedback': ({ requestId, feedback }) => this.#calls.addFeedback(requestId, feedback),
+    'query-calls': ({ query }) => this.#calls.query(query),
+    'save-test': ({ seq, name }) => this.#saveTest(seq, name),
   };
   #lastGeneration = 1;
   /** The newest generation whose missing credentials are in the log. */
@@ -221,6 +233,9 @@ export class Supervisor implements HandleOwner {
         this.#coolDowns.take(message.change, handle);
         this.#options.backends.coolDowns?.report(message.change);
         break;
+      case 'keep-calls':
+        this.#options.calls?.keep(message.rows, message.dropped);
+        break;
       case 'give-units':
         this.#desk.give(handle, message.units);
         break;
@@ -244,6 +259,20 @@ export class Supervisor implements HandleOwner {
     this.#report({ type: 'heartbeat', worker: handle.id, rssBytes });
     const count = handle.balance(this.#inState('serving'));
     if (count > 0) this.#options.logger.debug({ worker: handle.number, count }, 'a worker hands connections over');
+  }
+
+  /** Workers ask only if calls are kept. */
+  get #calls(): CallKeeper {
+    const { calls } = this.#options;
+    invariant(calls !== undefined, 'calls are kept');
+    return calls;
+  }
+
+  async #saveTest(seq: number, name: string): Promise<Result<SavedTest, string>> {
+    const { saveTest } = this.#options;
+    const call = (await this.#calls.query({ type: 'call', seq })) as KeptCall | undefined;
+    if (call === undefined) return err('The call is no longer kept.');
+    return saveTest === undefined ? err('Only "svc dev" writes tests: run "svc calls save".') : saveTest(call, name);
   }
 
   /** One limit after another: a store gets no burst of operations. */
@@ -356,7 +385,8 @@ export class Supervisor implements HandleOwner {
     const { number } = handle;
     const news = { ...this.#news, store: backends.store?.health };
     const coolDowns = this.#coolDowns.changes;
-    handle.send({ type: 'start', config, port, programPath, version, number, news, coolDowns });
+    const savesTests = this.#options.saveTest !== undefined;
+    handle.send({ type: 'start', config, port, programPath, version, savesTests, number, news, coolDowns });
   }
 
   #loaded({ id, number, pid, startedAt }: WorkerHandle): void {
@@ -433,7 +463,8 @@ export class Supervisor implements HandleOwner {
   async #metricsText(format: MetricsFormat): Promise<string> {
     const { metrics, backends } = this.#options;
     await metrics.collect(this.#inState('serving', 'draining'));
-    const parts = [backends.store?.metrics() ?? [], ...[...this.#handles.values()].map((one) => one.metrics)];
+    const own = [...(backends.store?.metrics() ?? []), ...(this.#options.calls?.metrics() ?? [])];
+    const parts = [own, ...[...this.#handles.values()].map((one) => one.metrics)];
     metrics.answersKept(this.#claims.counts);
     return metrics.text(parts, this.#inState('serving'), format);
   }

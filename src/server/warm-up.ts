@@ -203,6 +203,7 @@ function createWarmUpServices(
     pool,
     coolDowns: config.coolDown === 'on' ? new CoolDowns(() => undefined) : undefined,
     playground: undefined,
+    calls: undefined,
     limiter: undefined,
     telemetry: undefined,
     connections: () => 0,

@@ -33,6 +33,8 @@ export interface WorkerParts {
   /** Undefined if cool-downs are off. */
   readonly coolDowns: CoolDowns | undefined;
   readonly playground: Playground | undefined;
+  /** Undefined if calls are not kept. */
+  readonly calls: HttpServices['calls'];
   /** Undefined without a key file. */
   readonly limiter: Limiter | undefined;
   /** Undefined if telemetry is off. */
@@ -58,6 +60,7 @@ export function createWorkerServices(parts: WorkerParts): HttpServices {
     runtime,
     metrics: createMetrics(parts, runtime, () => services),
     playground: parts.playground,
+    calls: parts.calls,
     limiter: parts.limiter,
     telemetry: parts.telemetry,
     version: parts.version,

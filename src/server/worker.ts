@@ -20,6 +20,7 @@ import type { Playground } from './http/playground/playground.ts';
 import type { RequestHandler, Transport, TransportOptions } from './http/transport.ts';
 import { collectGarbage, IdleMemory } from './node-process.ts';
 import { residentBytes } from './metrics/process-metrics.ts';
+import { CallOutbox } from './call-outbox.ts';
 import { ParsePool } from './parse-pool.ts';
 import { PrimaryLink, type PrimaryNotice } from './primary-link.ts';
 import { CRASH_DRAIN_MS, type ServerNews, type StartMessage } from './protocol.ts';
@@ -87,6 +88,7 @@ class Worker {
   readonly #busyTime = new BusyTime();
   #requests = 0;
   #isWarmingUp = false;
+  #callOutbox: CallOutbox | undefined;
   readonly #idleMemory = new IdleMemory(() => {
     this.#logger?.debug({}, 'the worker is idle: it collects its garbage');
     collectGarbage();
@@ -192,6 +194,7 @@ class Worker {
       pool,
       coolDowns: this.#coolDowns,
       playground,
+      calls: this.#callSink(config),
       limiter,
       telemetry: this.#telemetry,
       connections: () => this.#connections,
@@ -208,6 +211,25 @@ class Worker {
     setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#link.send({ type: 'ready' });
     if (config.warmUp === 'on') void this.#warmUp(start, program, pool);
+  }
+
+  #callSink({ calls, callsContent, callsSample }: Config): HttpServices['calls'] {
+    if (calls === undefined) return undefined;
+    const link = this.#link;
+    const outbox = new CallOutbox((message, sent) => link.sendNow(message, sent));
+    this.#callOutbox = outbox;
+    return {
+      content: callsContent,
+      sample: callsSample,
+      add: (row) => outbox.add(row),
+      addFeedback: (requestId, feedback) => {
+        // The call can be one of those that wait.
+        outbox.flush();
+        return link.ask({ type: 'add-feedback', requestId, feedback });
+      },
+      query: (query) => link.ask({ type: 'query-calls', query }),
+      saveTest: (seq, name) => link.ask({ type: 'save-test', seq, name }),
+    };
   }
 
   /** Compiles the code of calls. A spare worker is warm before it serves; the first ones use the time between requests. */
@@ -356,12 +378,13 @@ class Worker {
   }
 
   #fail(reason: string): void {
-    this.#link.sendLast({ type: 'failed', reason: this.#redactor.redact(reason) }, () => process.exit(1));
+    this.#link.sendNow({ type: 'failed', reason: this.#redactor.redact(reason) }, () => process.exit(1));
   }
 
   #exit(cut: number): void {
     this.#logger?.flushSync();
-    this.#link.sendLast({ type: 'drained', cut }, () => process.exit(0));
+    this.#callOutbox?.flush();
+    this.#link.sendNow({ type: 'drained', cut }, () => process.exit(0));
   }
 }
 
@@ -528,13 +551,17 @@ async function loadDoors(
 }
 
 /** Loads the code and the files of the playground. */
-async function loadPlayground({ config, version }: StartMessage, program: Program): Promise<Playground> {
+const CALLS_OFF =
+  'svc keeps no calls here. Start it with --calls sqlite:.svc/calls.db, on Node 22.13 or later or with the package better-sqlite3.';
+
+async function loadPlayground({ config, savesTests, version }: StartMessage, program: Program): Promise<Playground> {
   const names = program.clients.map(({ name }) => name);
   const missing = missingCredentials(program, config.env, names).map(
     ({ client, variable }) => [client, variable] as const,
   );
   const { describeProgram, ProgramPlayground } = await import('./http/playground/playground.ts');
   const { clientRegistry, title } = config;
-  const facts = { title, version, clientRegistry, doors: doorLinks(config), missing: new Map(missing) };
+  const calls = config.calls === undefined ? { off: CALLS_OFF } : { content: config.callsContent, canSave: savesTests };
+  const facts = { title, version, clientRegistry, calls, doors: doorLinks(config), missing: new Map(missing) };
   return new ProgramPlayground(() => describeProgram(program, facts));
 }

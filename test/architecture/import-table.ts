@@ -32,10 +32,20 @@ export const IMPORT_TABLE: readonly Room[] = [
   { path: 'src/runtime/model', mayImport: ['src/base', 'src/schema', 'src/logging'] },
   { path: 'src/runtime/call', mayImport: ['src/base', 'src/schema', 'src/logging', ...ROOMS_OF_A_CALL] },
   { path: 'src/policy', mayImport: ['src/base', 'src/config', 'src/logging', 'src/schema'] },
+  { path: 'src/calls', mayImport: ['src/base', 'src/config', 'src/schema'] },
   { path: 'src/telemetry', mayImport: ['src/base', 'src/config', 'src/logging'] },
   {
     path: 'src/server',
-    mayImport: ['src/base', 'src/schema', 'src/config', 'src/logging', 'src/policy', 'src/runtime', 'src/telemetry'],
+    mayImport: [
+      'src/base',
+      'src/schema',
+      'src/config',
+      'src/logging',
+      'src/policy',
+      'src/runtime',
+      'src/telemetry',
+      'src/calls',
+    ],
   },
   { path: 'src/dev', mayImport: [...LANGUAGE, 'src/config', 'src/logging', 'src/compiler', 'src/runtime/call'] },
   {
@@ -44,6 +54,7 @@ export const IMPORT_TABLE: readonly Room[] = [
       ...LANGUAGE,
       'src/config',
       'src/logging',
+      'src/calls',
       'src/compiler',
       'src/dev',
       'src/server',
@@ -56,7 +67,7 @@ export const IMPORT_TABLE: readonly Room[] = [
     path: 'src/index.ts',
     mayImport: ['src/base', 'src/compiler', 'src/runtime', 'src/schema', 'src/config/read-prices.ts'],
   },
-  { path: 'workers', mayImport: ['src/server', 'src/runtime', 'src/cli'] },
+  { path: 'workers', mayImport: ['src/calls', 'src/server', 'src/runtime', 'src/cli'] },
 ];
 
 /** The one folder that imports an npm package; the rest of the program uses that folder's exports. */
@@ -79,6 +90,7 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   '@opentelemetry/sdk-trace': 'src/telemetry',
   'ajv-formats': 'src/compiler/3-emit',
   ajv: 'src/compiler/3-emit',
+  'better-sqlite3': 'src/calls',
   chevrotain: 'src/compiler/1-parse',
   commander: 'src/cli',
   'csv-parse': 'src/dev',
@@ -88,6 +100,7 @@ export const PACKAGE_OWNERS: Readonly<Record<string, string>> = {
   // Every plane keeps a few results.
   'lru-cache': 'src',
   openai: 'src/runtime/model',
+  pg: 'src/calls',
   pino: 'src/logging',
   piscina: 'src/server',
   preact: 'src/playground',

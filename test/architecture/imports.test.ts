@@ -43,7 +43,7 @@ test('every npm package has one owner', () => {
 test('the dependencies are the packages that svc imports, and Swagger UI, whose files the build copies', () => {
   const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>;
   const peers = Object.keys(manifest['peerDependencies'] ?? {});
-  expect(peers).toEqual(['@aws-sdk/credential-provider-ini']);
+  expect(peers).toEqual(['@aws-sdk/credential-provider-ini', 'better-sqlite3']);
   const imported = new Set(graph.imports.flatMap(({ to, isPackage }) => (isPackage ? [to] : [])));
   const expected = [...imported, 'swagger-ui-dist'].filter((name) => !peers.includes(name));
   expect(Object.keys(manifest['dependencies'] ?? {}).toSorted()).toEqual(expected.toSorted());

@@ -56,7 +56,10 @@ test('the published manifest has no scripts, no dependencies but optional binari
     version,
     engines: { node: '>=20.19' },
     optionalDependencies: Object.fromEntries(BINARIES.map(({ name }) => [name, version])),
-    peerDependenciesMeta: { '@aws-sdk/credential-provider-ini': { optional: true } },
+    peerDependenciesMeta: {
+      '@aws-sdk/credential-provider-ini': { optional: true },
+      'better-sqlite3': { optional: true },
+    },
   });
   const absent = ['private', 'scripts', 'dependencies', 'devDependencies'];
   expect(absent.filter((field) => field in manifest)).toEqual([]);

@@ -47,6 +47,7 @@ const FAILURES = [
   ['healthcheck', 'healthcheck --port PORT', 'ECONNREFUSED'],
   ['logs', 'logs missing.log', '"missing.log" cannot be read: it does not exist'],
   ['logs', 'logs .', '"." cannot be read: it is a directory'],
+  ['calls', 'calls list', '".svc/calls.db" does not exist'],
   ['batch', 'batch F --in rows.jsonl --out answers.jsonl', '1 failed'],
   ['openapi', 'openapi broken', 'broken/main.svc:1'],
   ['types', 'types broken', 'broken/main.svc:1'],

@@ -128,7 +128,7 @@ test.each(['', ...COMMANDS_WITH_PATH, 'test', 'healthcheck', 'help'])(
 test('the flags of svc serve are in groups, and those of its address are together', async () => {
   const { out } = await svc('serve', '--help');
   const groups = out.split('\n').filter((line) => /^[A-Z].*:$/u.test(line));
-  expect(groups.slice(0, 11)).toEqual([
+  expect(groups.slice(0, 12)).toEqual([
     'Arguments:',
     'Definitions:',
     'Environment:',
@@ -137,6 +137,7 @@ test('the flags of svc serve are in groups, and those of its address are togethe
     'Doors:',
     'Limits:',
     'Answers:',
+    'Kept calls:',
     'Processes:',
     'Security:',
     'Logging:',

@@ -23,6 +23,7 @@ const DOCUMENT: PlaygroundDocument = {
   program: 'hash',
   problems: [],
   title: 'svc',
+  calls: { off: 'off' },
   version: '1',
   clientRegistry: 'open',
   doors: [],

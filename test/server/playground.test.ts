@@ -45,6 +45,7 @@ const FACTS = {
   title: 'Mine',
   version: '1.2.3',
   clientRegistry: 'known',
+  calls: { off: 'off' },
   doors: [{ name: "OpenAI's interface", path: '/v1' }],
   missing: new Map([['Main', 'SOME_KEY']]),
 } as const;

@@ -67,6 +67,7 @@ test('the document of the playground contains its functions and their types only
     title: 'svc',
     version: '1.0.0',
     clientRegistry: 'open',
+    calls: { content: 'all', canSave: true },
     doors: [],
     missing: new Map<string, string>(),
   } as const;
@@ -74,6 +75,7 @@ test('the document of the playground contains its functions and their types only
   const document = visiblePlayground({ ...describeProgram(program, facts) }, off);
   const text = JSON.stringify(document);
   expect(document['clientRegistry']).toBe('off');
+  expect(document['calls']).toEqual({ off: expect.stringContaining('"a"') as string });
   for (const name of ['"Show"', '"Visible"', '"Shared"', '"Fast"']) expect(text).toContain(name);
   for (const name of ['Conceal', 'Hidden', 'SecretKind']) expect(text).not.toContain(name);
 });

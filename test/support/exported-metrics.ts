@@ -1,3 +1,4 @@
+import { keptCallMetrics } from '../../src/server/call-keeper.ts';
 import { ClusterMetrics } from '../../src/server/metrics/cluster-metrics.ts';
 import { ProcessMetrics } from '../../src/server/metrics/process-metrics.ts';
 import { StoreMetrics } from '../../src/server/store-backends.ts';
@@ -45,7 +46,8 @@ export function metricsText(format: MetricsFormat = 'prometheus'): Promise<strin
   store.count('beat', 0.001);
   store.count('beat', 0.05, 'timeout');
   const ofStore = store.data({ state: 'up', machines: 1 });
-  return cluster.text([worker.data(), ofStore], [{ number: 1, rssBytes: 1, lagSeconds: 0.5 }], format);
+  const ofCalls = keptCallMetrics({ kept: 1, dropped: 1, waitingBytes: 1 });
+  return cluster.text([worker.data(), ofStore, ofCalls], [{ number: 1, rssBytes: 1, lagSeconds: 0.5 }], format);
 }
 
 /** Every metric that svc exports, by the name of its family. */

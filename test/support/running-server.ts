@@ -115,7 +115,12 @@ interface Surroundings {
 function spawnSvc(args: readonly string[], around: Surroundings): ChildProcess {
   const { env, cwd, node = process.execPath, main = SVC_MAIN } = around;
   // Only the variables that a process needs, so that no key or setting of the developer's shell changes an outcome.
-  const bare = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', SVC_WARM_UP: 'off' };
+  const bare = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    SVC_WARM_UP: 'off',
+    SVC_CALLS: 'off',
+  };
   return spawn(node, [main, ...args], {
     env: { ...bare, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,13 +11,15 @@ import { CompiledProgram, ProgramCompiler } from '../program-compiler.ts';
 import type { ServeProcess, ReloadReporter, ReporterParts } from '../serve-program.ts';
 import { reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
 import { counted } from '../../base/amounts.ts';
+import { findSqlite } from '../../calls/sqlite-calls.ts';
 import { writeTypesFile } from '../../dev/types/write-types.ts';
 
 /**
  * `svc dev`: serves with one worker, and reloads the definitions whenever a file is saved. Definitions with errors are reported
  * and never served: the server keeps the last good ones, and waits for the first good ones before it starts.
  */
-export async function devCommand(invocation: Invocation, serveProcess: ServeProcess): Promise<ExitCode> {
+export async function devCommand(started: Invocation, serveProcess: ServeProcess): Promise<ExitCode> {
+  const invocation = withUsableCalls(started);
   const { config } = invocation;
   const watcher = config.from === undefined ? undefined : new DefinitionWatcher(watchedPaths(config, config.from));
   try {
@@ -28,6 +30,12 @@ export async function devCommand(invocation: Invocation, serveProcess: ServeProc
   } finally {
     watcher?.close();
   }
+}
+
+/** Without SQLite, `svc dev` keeps no calls; the playground says so. */
+function withUsableCalls(invocation: Invocation): Invocation {
+  const { calls, ...config } = invocation.config;
+  return calls?.kind !== 'sqlite' || findSqlite().ok ? invocation : { ...invocation, config };
 }
 
 type Servable = Pick<CompiledDefinitions, 'path'> & { readonly program: CompiledContent };
@@ -80,6 +88,11 @@ async function serve(
     path,
     secrets: program.secrets,
     program: new CompiledProgram(program, compiler),
+    // Definitions that change are compiled again, so the file of tests is read like any other.
+    saveTest: async (call, name) => {
+      const { saveInto } = await import('./calls.ts');
+      return saveInto({ ...serving.config, from: path }, 'recordings', call, name);
+    },
     createReporter: (parts) => (reporter = new DevReporter(parts, terminal, { types, open })),
     signals: {
       stop: serving.signals.stop,

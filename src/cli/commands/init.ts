@@ -36,7 +36,8 @@ const ENV_EXAMPLE = `# Copy this file to .env and fill it in. svc reads .env whe
 
 const PRICES = 'prices.yaml';
 
-const GITIGNORE = `# Keys do not belong in a repository.
+const GITIGNORE = `# Keys do not belong in a repository, and neither do the calls that "svc dev" keeps.
+.svc/
 .env
 .env.local
 `;

@@ -41,8 +41,8 @@ export class Recordings {
     this.#redact = redact;
   }
 
-  /** Keeps the reply of a repetition, which starts at 0. Throws an error of the file system. */
-  write(key: RecordingKey, repetition: number, reply: RecordedReply): void {
+  /** Keeps the reply of a repetition, which starts at 0, and returns the path of the file. Throws an error of the file system. */
+  write(key: RecordingKey, repetition: number, reply: RecordedReply): string {
     const prompt = this.#readable(key.prompt);
     const name = fileName(key, prompt);
     const replies = this.#written.get(name) ?? [];
@@ -54,6 +54,7 @@ export class Recordings {
     mkdirSync(this.#directory, { recursive: true });
     const path = join(this.#directory, name);
     replaceFile(path, `${JSON.stringify(content, undefined, 2)}\n`);
+    return path;
   }
 
   /** The reply for a repetition, or a message that states why there is none. */

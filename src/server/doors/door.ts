@@ -85,7 +85,15 @@ export abstract class DoorRequest implements Drainable {
     services.metrics.callStarted('call');
     const counted = { functionName, route: 'call', outcome, durationMs, status, keyName } as const;
     services.metrics.callEnded({ ...counted, report: undefined, traceId: trace?.sampledTraceId });
-    const line = { functionName, durationMs, body, secrets: undefined, tags: undefined, kept: undefined };
+    const line = {
+      functionName,
+      route: 'call',
+      durationMs,
+      body,
+      secrets: undefined,
+      tags: undefined,
+      kept: undefined,
+    } as const;
     logRequest(context, { ...line, end: { status, problem: of }, waits: { body: 0, queue: 0 } });
   }
 

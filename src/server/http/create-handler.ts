@@ -4,7 +4,8 @@ import { Redactor } from '../../logging/redactor.ts';
 import type { FunctionRequest } from './handlers/function-request.ts';
 import { StreamRequest } from './handlers/stream-request.ts';
 import { CallRequest, ParseRequest, RenderRequest } from './handlers/value-requests.ts';
-import type { HttpServices } from './http-services.ts';
+import { callsData, feedback, saveAsTest } from './handlers/kept-calls.ts';
+import type { CallSink, HttpServices } from './http-services.ts';
 import { problemBody, INTERNAL_PROBLEM, problemOf } from './problem.ts';
 import {
   allowedOrigin,
@@ -90,11 +91,37 @@ export function createReject(logger: Logger, redactor: Redactor = new Redactor([
 
 function route(context: RequestContext, served: Served, path: string): void {
   const slash = path.indexOf('/', 1);
+  if (context.services.calls !== undefined && slash > 0 && servesCalls(context, context.services.calls, path, slash))
+    return;
   const Request = slash > 0 ? served.routes.get(path.slice(1, slash)) : undefined;
   const name = path.slice(slash + 1);
   if (Request === undefined || name === '' || name.includes('/')) servePage(context, served, path);
   else if (context.request.method !== 'POST') context.methodNotAllowed('POST');
   else if (context.authorized()) new Request(context, nameOf(name)).begin();
+}
+
+const PLAYGROUND_PATH = '/playground/';
+
+/** Answers a request about kept calls. Returns false if the request is none. */
+function servesCalls(context: RequestContext, calls: CallSink, path: string, slash: number): boolean {
+  const { method } = context.request;
+  if (path.startsWith('/feedback/') && path.indexOf('/', slash + 1) < 0 && path.length > slash + 1) {
+    if (method !== 'POST') context.methodNotAllowed('POST');
+    else if (context.authorized()) feedback(context, calls, nameOf(path.slice(slash + 1)));
+    return true;
+  }
+  if (context.services.playground === undefined || !path.startsWith(PLAYGROUND_PATH)) return false;
+  const rest = path.slice(PLAYGROUND_PATH.length);
+  const saved = /^calls\/(\d{1,15})\/test$/u.exec(rest)?.[1];
+  if (saved === undefined && !/^(?:calls|charts)(?:\/|$)/u.test(rest)) return false;
+  const allowed = saved === undefined ? ['GET', 'HEAD'] : ['POST'];
+  if (!allowed.includes(method)) context.methodNotAllowed(allowed.join(', '));
+  else if (context.authorized() && context.mayRead('kept calls')) {
+    if (saved !== undefined) saveAsTest(context, calls, Number(saved));
+    else if (!callsData(context, calls, rest))
+      context.notFound([`${PLAYGROUND_PATH}calls`, `${PLAYGROUND_PATH}charts`]);
+  }
+  return true;
 }
 
 function servePage(context: RequestContext, served: Served, path: string): void {
@@ -109,7 +136,11 @@ function servePage(context: RequestContext, served: Served, path: string): void 
 /** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so svc delays it like a 403. */
 function pathNotFound(context: RequestContext, { routes, doorPaths }: Served): void {
   const { playground } = context.services;
-  const extra = [...(playground === undefined ? [] : ['/playground']), ...doorPaths];
+  const extra = [
+    ...(playground === undefined ? [] : ['/playground']),
+    ...(context.services.calls === undefined ? [] : ['/feedback/{request_id}']),
+    ...doorPaths,
+  ];
   const pages = [...PAGES.keys(), '/docs', ...extra];
   if (context.ifAuthorized(() => context.notFound(pages))) {
     context.notFound([...pages, ...functionPaths(context, routes)], adviceFor(context));

@@ -1,3 +1,6 @@
+import type { CallRow } from '../../calls/call-rows.ts';
+import type { CallsQuery } from '../../calls/calls-thread.ts';
+import type { CallFeedback } from '../../schema/kept-call.ts';
 import { ByteBudget } from '../../base/byte-budget.ts';
 import { SwapRemoveSet } from '../../base/swap-remove-set.ts';
 import type { Config } from '../../config/config.ts';
@@ -48,6 +51,20 @@ export interface ServiceParts {
   readonly version: string;
   /** Absent unless it is on. */
   readonly playground?: Playground | undefined;
+  /** Undefined if calls are not kept. */
+  readonly calls?: CallSink | undefined;
+}
+
+/** Takes the calls that are kept. */
+export interface CallSink {
+  readonly content: Config['callsContent'];
+  /** The share of calls that is kept, from 0 to 1. */
+  readonly sample: number;
+  add(row: CallRow): void;
+  addFeedback(requestId: string, feedback: CallFeedback): Promise<boolean>;
+  query(query: CallsQuery): Promise<unknown>;
+  /** Writes a test, and a recorded reply, from the call with this `seq`: a `Result<SavedTest, string>`. */
+  saveTest(seq: number, name: string): Promise<unknown>;
 }
 
 /** The objects that the handlers of one process share. */

@@ -86,6 +86,10 @@ export function visiblePlayground(document: Members, caller: Caller): Members {
     ...document,
     functions,
     ...Object.fromEntries(types),
+    // See `mayRead`.
+    ...(!caller.callsAll && {
+      calls: { off: `The key "${caller.name}" cannot read kept calls: it is for some functions only.` },
+    }),
     ...(caller.clientRegistry !== undefined && { clientRegistry: caller.clientRegistry }),
   };
 }

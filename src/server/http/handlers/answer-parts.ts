@@ -9,6 +9,7 @@ import { MADE_UP, type ParsedReply } from '../../../runtime/reply/reply-parser.t
 import type { Attempt } from '../../../schema/failure.ts';
 import type { Losses } from '../../../schema/explanation.ts';
 import { decimal } from '../../../schema/price-list.ts';
+import type { FunctionRoute } from '../../metrics/process-metrics.ts';
 import { attemptFields, type Problem } from '../problem.ts';
 import type { JsonBody } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
@@ -207,7 +208,7 @@ export class RequestMask {
 
   /** Returns a function that masks what the request brought, in the texts of its trace. */
   text(): (text: string) => string {
-    const { values, tooMany } = this.#own;
+    const { values, tooMany } = this.own;
     if (tooMany !== undefined) return () => `[not recorded: the request contains ${tooMany} credentials]`;
     const redactor = new Redactor(values);
     return (text) => redactor.redactValues(text);
@@ -225,9 +226,14 @@ export class RequestMask {
 
   /** Facts as JSON text. Undefined if the request has so many credentials that svc cannot mask them. */
   facts(facts: object): string | undefined {
-    const { tooMany, values } = this.#own;
+    return this.json(JSON.stringify(facts));
+  }
+
+  /** Masks JSON text. Undefined as above. */
+  json(text: string): string | undefined {
+    const { tooMany, values } = this.own;
     if (tooMany !== undefined) return undefined;
-    const json = this.#context.services.redactor.redactValues(JSON.stringify(facts));
+    const json = this.#context.services.redactor.redactValues(text);
     return values.length === 0 ? json : new Redactor(values).redactValues(json);
   }
 
@@ -240,7 +246,8 @@ export class RequestMask {
     return { ...of, ...(JSON.parse(clean) as Pick<Problem, 'message' | 'fields'>) };
   }
 
-  get #own(): RequestSecrets {
+  /** The credentials in the body. */
+  get own(): RequestSecrets {
     this.#secrets ??= this.#find(false);
     return this.#secrets;
   }
@@ -273,9 +280,10 @@ export interface RequestEnd {
 }
 
 /** A request of a function that has ended. Durations are in milliseconds. */
-interface EndedRequest {
+export interface EndedRequest {
   readonly end: RequestEnd;
   readonly functionName: string;
+  readonly route: FunctionRoute;
   readonly durationMs: number;
   /** The times until the body was complete, and in the queue. */
   readonly waits: { readonly body: number; readonly queue: number };

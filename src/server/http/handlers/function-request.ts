@@ -23,11 +23,13 @@ import {
   traceOf,
   valueHeaders,
   type AnswerTexts,
+  type EndedRequest,
   logRequest,
   usageOf,
   type RequestEnd,
 } from './answer-parts.ts';
-import { keptCall, type ClaimOutcome, type KeptCall, type KeptValue } from './kept-call.ts';
+import { keepCall } from './call-record.ts';
+import { keptCall, type ClaimOutcome, type CallClaims, type KeptValue } from './kept-call.ts';
 import { didYouMean, nearestNames } from '../../../base/suggestion.ts';
 import type { Caller } from '../auth.ts';
 import { visibleNames } from '../visible-program.ts';
@@ -75,7 +77,7 @@ interface RequestState {
   /** Undefined unless the caller has limits. */
   units: Reservation | undefined;
   /** The claims on kept answers, if there are any. */
-  kept: KeptCall | undefined;
+  kept: CallClaims | undefined;
   /** In the admission. */
   place: 'none' | 'entered' | 'slot';
   /** While the request waits for a slot. */
@@ -342,6 +344,7 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
     const line = {
       end,
       functionName,
+      route,
       durationMs,
       body,
       secrets: this.#mask?.secrets,
@@ -350,8 +353,15 @@ export abstract class FunctionRequest implements Drainable, Waiter, LoneRequest 
       waits: this.waits,
     };
     // The log looks for credentials in the whole body.
-    if (state.size < LARGE) logRequest(context, line);
-    else inOwnTurn(() => logRequest(context, line));
+    if (state.size < LARGE) this.#record(line);
+    else inOwnTurn(() => this.#record(line));
+  }
+
+  #record(line: EndedRequest): void {
+    logRequest(this.context, line);
+    const { calls, runtime } = this.context.services;
+    const isCall = this.route === 'call' || this.route === 'stream';
+    if (calls !== undefined && isCall && runtime.has(this.functionName)) keepCall(this.context, line, this.mask);
   }
 
   /** Starts the wait for a slot, which lasts until the time of the request is over. */
@@ -491,7 +501,7 @@ function claimAnswer(request: FunctionRequest): ReturnType<Step> {
   return kept.claim(remainingMs, timeoutMs).then((outcome) => answerKept(request, kept, outcome));
 }
 
-function answerKept(request: FunctionRequest, kept: KeptCall, outcome: ClaimOutcome): Problem | undefined {
+function answerKept(request: FunctionRequest, kept: CallClaims, outcome: ClaimOutcome): Problem | undefined {
   if (request.finished) return undefined;
   request.context.more = kept.headers;
   if (outcome.kind === 'run') return undefined;

@@ -85,19 +85,19 @@ export function keptCall(
   context: RequestContext,
   prepared: PreparedCall,
   body: JsonBody,
-): Result<KeptCall, Failure> | undefined {
+): Result<CallClaims, Failure> | undefined {
   const { idempotencyTtlMs } = context.services.config;
   const idempotencyKey = idempotencyTtlMs === 0 ? undefined : context.request.header('idempotency-key');
   if (idempotencyKey === undefined && prepared.cacheTtlMs === undefined) return undefined;
   if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY.test(idempotencyKey)) return err(wrongKey());
-  return ok(new KeptCall(context, prepared, { idempotencyKey, body }));
+  return ok(new CallClaims(context, prepared, { idempotencyKey, body }));
 }
 
 /**
  * The claims of one request on kept answers: under its idempotency key first, then in the cache. A request that owns a key of the cache
  * waits for no other key, so that no two requests wait for each other.
  */
-export class KeptCall {
+export class CallClaims {
   readonly #context: RequestContext;
   readonly #prepared: PreparedCall;
   readonly #idempotencyKey: string | undefined;

@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest';
+import { CallOutbox } from '../../src/server/call-outbox.ts';
+import type { WorkerMessage } from '../../src/server/protocol.ts';
+
+function rowOf(length: number): readonly string[] {
+  return ['x'.repeat(length)];
+}
+
+function outbox() {
+  const messages: Extract<WorkerMessage, { type: 'keep-calls' }>[] = [];
+  const sent: (() => void)[] = [];
+  const box = new CallOutbox((message, done) => {
+    if (message.type === 'keep-calls') messages.push(message);
+    sent.push(done);
+  });
+  return { box, messages, sent };
+}
+
+test('the calls of 200 ms leave together', () => {
+  vi.useFakeTimers();
+  const { box, messages } = outbox();
+  box.add(rowOf(10));
+  box.add(rowOf(20));
+  expect(messages).toEqual([]);
+  vi.advanceTimersByTime(200);
+  expect(messages).toEqual([{ type: 'keep-calls', rows: [rowOf(10), rowOf(20)], dropped: 0 }]);
+  vi.advanceTimersByTime(1000);
+  expect(messages).toHaveLength(1);
+  vi.useRealTimers();
+});
+
+test('many bytes leave at once, and a channel that is full drops and counts', () => {
+  const { box, messages, sent } = outbox();
+  const large = rowOf(2 ** 20);
+  for (let call = 0; call < 20; call += 1) box.add(large);
+  const rows = messages.flatMap((message) => message.rows);
+  expect(rows).toHaveLength(15);
+  for (const done of sent) done();
+  box.add(large);
+  expect(messages.at(-1)).toEqual({ type: 'keep-calls', rows: [large], dropped: 5 });
+});

@@ -1,0 +1,3 @@
+import { runCallsThread } from '../src/calls/calls-thread.ts';
+
+runCallsThread();

@@ -8,13 +8,13 @@ export type CallsAddress =
   | { readonly kind: 'postgres'; readonly url: string };
 
 const ALLOWED =
-  'sqlite:PATH, such as sqlite:.svc/calls.db, or a URL such as postgres://user:password@host:5432/database';
+  'off, sqlite:PATH, such as sqlite:.svc/calls.db, or a URL such as postgres://user:password@host:5432/database';
 
 const SQLITE = 'sqlite:';
 
-/** `off`: no calls are kept. The failure never contains a part of the text, because a URL contains credentials. */
-export function callsAddress(text: string): Result<CallsAddress | undefined, string> {
-  if (text === 'off') return ok(undefined);
+/** `off`: no calls are kept. `svc dev` keeps them by default. The failure never contains a part of the text, because a URL contains credentials. */
+export function callsAddress(text: string): Result<CallsAddress | 'off', string> {
+  if (text === 'off') return ok(text);
   if (text.startsWith(SQLITE)) {
     const path = text.slice(SQLITE.length);
     return path.trim() === '' || path.includes('\0') ? err(ALLOWED) : ok({ kind: 'sqlite', path });
@@ -24,8 +24,8 @@ export function callsAddress(text: string): Result<CallsAddress | undefined, str
 }
 
 /** The credentials of the URL: no log line may contain them. */
-export function callsSecrets(address: CallsAddress | undefined): readonly string[] {
-  if (address?.kind !== 'postgres') return [];
+export function callsSecrets(address: CallsAddress | 'off'): readonly string[] {
+  if (address === 'off' || address.kind !== 'postgres') return [];
   const { password } = new URL(address.url);
   return password === '' ? [] : [password, decodeURIComponent(password)];
 }

@@ -320,13 +320,12 @@ export const SETTINGS = {
     }),
   }),
   ...inGroup('Kept calls', {
-    /** Absent: no calls are kept. */
     calls: setting({
       flag: '--calls <where>',
       help: 'Keep what callers asked and models replied: sqlite:PATH, or postgres://…; pass a URL with a password as SVC_CALLS',
       secret: true,
       parse: callsAddress,
-      default: NO_DEFAULT,
+      default: 'off',
     }),
     callsContent: setting({
       flag: '--calls-content <amount>',

@@ -295,7 +295,7 @@ async function createBackends(config: Config, logger: Logger): Promise<Backends>
 /** Loads the code of kept calls only if the server keeps them. Throws if the process has no SQLite. */
 async function openCallKeeper(config: Config, logger: Logger): Promise<CallKeeper | undefined> {
   const { calls: address, callsMaxAgeMs: maxAgeMs, callsMaxSizeBytes: maxSize } = config;
-  if (address === undefined) return undefined;
+  if (address === 'off') return undefined;
   const sqlite = address.kind === 'sqlite' ? findSqlite() : undefined;
   if (sqlite?.ok === false) throw new Error(`--calls is not possible here: ${sqlite.failure}`);
   const { CallKeeper: Keeper } = await import('./call-keeper.ts');

@@ -214,7 +214,7 @@ class Worker {
   }
 
   #callSink({ calls, callsContent, callsSample }: Config): HttpServices['calls'] {
-    if (calls === undefined) return undefined;
+    if (calls === 'off') return undefined;
     const link = this.#link;
     const outbox = new CallOutbox((message, sent) => link.sendNow(message, sent));
     this.#callOutbox = outbox;
@@ -561,7 +561,7 @@ async function loadPlayground({ config, savesTests, version }: StartMessage, pro
   );
   const { describeProgram, ProgramPlayground } = await import('./http/playground/playground.ts');
   const { clientRegistry, title } = config;
-  const calls = config.calls === undefined ? { off: CALLS_OFF } : { content: config.callsContent, canSave: savesTests };
+  const calls = config.calls === 'off' ? { off: CALLS_OFF } : { content: config.callsContent, canSave: savesTests };
   const facts = { title, version, clientRegistry, calls, doors: doorLinks(config), missing: new Map(missing) };
   return new ProgramPlayground(() => describeProgram(program, facts));
 }

@@ -302,3 +302,10 @@ test('svc calls shows, saves and exports', async () => {
   expect((await runSvc(['check'], {}, cwd)).code).toBe(0);
   for (const args of [['lst'], ['show'], ['list', 'x'], ['save', 'one']]) expect((await calls(...args)).code).toBe(2);
 });
+
+test('a server without --calls says why it takes no feedback', async () => {
+  const { server } = await serve({ flags: ['--calls', 'off'] });
+  const answer = await post(`${server.url}/feedback/any`, { score: 1 });
+  const { message } = (await answer.json()) as { message: string };
+  expect([answer.status, message]).toEqual([404, expect.stringContaining('--calls') as string]);
+});

@@ -6,16 +6,17 @@ test('reads files, URLs and off', () => {
   expect(callsAddress('sqlite:.svc/calls.db')).toEqual({ ok: true, value: { kind: 'sqlite', path: '.svc/calls.db' } });
   const url = 'postgresql://svc:p%40ss@db:5432/calls?sslmode=require';
   expect(callsAddress(url)).toEqual({ ok: true, value: { kind: 'postgres', url } });
-  expect(callsAddress('off')).toEqual({ ok: true, value: undefined });
+  expect(callsAddress('off')).toEqual({ ok: true, value: 'off' });
   expect(callsSecrets({ kind: 'postgres', url })).toEqual(['p%40ss', 'p@ss']);
   expect(callsSecrets({ kind: 'postgres', url: 'postgres://db/calls' })).toEqual([]);
+  expect(callsSecrets('off')).toEqual([]);
 });
 
 test.each(['', 'sqlite:', 'sqlite', 'calls.db', 'mysql://x/y', 'postgres://', 'postgres:db', 'https://x'])(
   'refuses %j without quoting it',
   (text) => {
     const read = callsAddress(text);
-    expect(read.ok ? '' : read.failure).toMatch(/^sqlite:PATH/u);
+    expect(read.ok ? '' : read.failure).toMatch(/^off, sqlite:PATH/u);
   },
 );
 

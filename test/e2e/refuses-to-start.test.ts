@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { findSqlite } from '../../src/calls/sqlite-calls.ts';
 import { HI_FUNCTION } from '../support/hi-function.ts';
 import { childrenOf, waitUntil } from '../support/load.ts';
 import { runSvc, startServer, temporaryFolder, type RunningServer } from '../support/running-server.ts';
@@ -25,6 +26,15 @@ test('a bad value ends with exit code 2 and states the allowed values', async ()
   expect(run.code).toBe(2);
   expect(run.stderr).toContain('--workers is "0", but must be a whole number from 1 to 256');
   expect(run.stderr).not.toMatch(/\n\s+at /u);
+});
+
+test.skipIf(findSqlite().ok)('without SQLite, --calls ends with exit code 1 and says how to get it', async () => {
+  const from = temporaryFolder({ 'a.svc': HI_FUNCTION });
+  const run = await runSvc(['serve', '--from', from, '--port', '0', '--no-dotenv', '--calls', 'sqlite:calls.db']);
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain('npm install better-sqlite3');
+  const listed = await runSvc(['calls', 'list', '--calls', `sqlite:${join(from, 'a.svc')}`]);
+  expect([listed.code, listed.stderr]).toEqual([1, expect.stringContaining('npm install better-sqlite3') as string]);
 });
 
 test('broken definitions end with exit code 1 and list all problems with file, line, column and frame, and svc binds no port', async () => {

@@ -138,7 +138,8 @@ export class PageReader {
 
   get #surroundings(): { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly encoding: 'utf8' } {
     const path = `${this.#programs}:${process.env['PATH'] ?? ''}`;
-    const env = { PATH: path, HOME: process.env['HOME'], SVC_PORT: String(this.#port) };
+    const { HOME, NODE_PATH } = process.env;
+    const env = { PATH: path, HOME, NODE_PATH, SVC_PORT: String(this.#port) };
     return { cwd: this.folder, env, encoding: 'utf8' };
   }
 }

@@ -44,7 +44,7 @@ type Action = (calls: CallDatabase, invocation: Invocation, id: string) => Promi
 const ACTIONS: Readonly<Record<string, Action>> = { list, show, save, export: exportCalls, prune };
 
 async function open({ calls: address }: Config, writes: boolean): Promise<Result<CallDatabase, string>> {
-  if (address === undefined) return err('name the database of the calls with --calls.');
+  if (address === 'off') return err('name the database of the calls with --calls.');
   if (address.kind === 'sqlite' && !existsSync(address.path)) {
     return err(`"${address.path}" does not exist: "svc dev", and "svc serve" with --calls, keep calls.`);
   }

@@ -34,8 +34,9 @@ export async function devCommand(started: Invocation, serveProcess: ServeProcess
 
 /** Without SQLite, `svc dev` keeps no calls; the playground says so. */
 function withUsableCalls(invocation: Invocation): Invocation {
-  const { calls, ...config } = invocation.config;
-  return calls?.kind !== 'sqlite' || findSqlite().ok ? invocation : { ...invocation, config };
+  const { config } = invocation;
+  if (config.calls === 'off' || config.calls.kind !== 'sqlite' || findSqlite().ok) return invocation;
+  return { ...invocation, config: { ...config, calls: 'off' } };
 }
 
 type Servable = Pick<CompiledDefinitions, 'path'> & { readonly program: CompiledContent };

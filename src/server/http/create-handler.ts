@@ -167,6 +167,12 @@ function adviceFor({ caller, request, services }: RequestContext): PathAdvice | 
     const paths = ['call', 'stream'].map((kind) => `${config.basePath}/${kind}/${name}`);
     return { sentence: `To call the function, send POST ${paths[0]}, or POST ${paths[1]} for a stream.`, paths };
   }
+  if (words.at(-2) === 'feedback') {
+    return {
+      sentence: 'This server keeps no calls, so it takes no feedback: start it with --calls sqlite:PATH.',
+      paths: [],
+    };
+  }
   if (!LISTS.has(words.findLast((word) => word !== '')?.toLowerCase() ?? '')) return undefined;
   const paths = ['/openapi.json', '/docs'].map((page) => config.basePath + page);
   const call = `${config.basePath}/call/{function}`;

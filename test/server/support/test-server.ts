@@ -59,6 +59,7 @@ const CONFIG: Config = {
   cacheMemoryBytes: 2 ** 20,
   idempotencyTtlMs: 86_400_000,
   cache: false,
+  calls: 'off',
   callsContent: 'all',
   callsSample: 1,
   callsMaxAgeMs: 86_400_000,

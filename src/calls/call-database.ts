@@ -64,6 +64,11 @@ const SEARCH_MS = 1_500;
 /** Calls are kept up to this long after they ended, and not exactly in this order. */
 const DISORDER_MS = 60_000;
 
+/** Entries of feedback for one call: whoever may call a function could otherwise fill the database. */
+const MOST_FEEDBACK = 100;
+
+export type FeedbackOutcome = 'stored' | 'unknown call' | 'too much';
+
 /** Calls that one statement deletes: others can write in between. */
 const DELETED_AT_ONCE = 5_000;
 
@@ -83,16 +88,19 @@ export class CallDatabase {
     ]);
   }
 
-  /** Adds feedback to the newest call with this id. Returns false if there is none, or if it belongs to another key. */
-  async addFeedback(requestId: string, feedback: CallFeedback): Promise<boolean> {
+  /** Adds feedback to the newest call with this id, unless it belongs to another key. */
+  async addFeedback(requestId: string, feedback: CallFeedback): Promise<FeedbackOutcome> {
     const sql = 'SELECT seq, key FROM svc_calls WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
     const [call] = await this.#driver.all(sql, [requestId]);
-    if (call === undefined || (feedback.key !== null && feedback.key !== call['key'])) return false;
+    if (call === undefined || (feedback.key !== null && feedback.key !== call['key'])) return 'unknown call';
+    const seq = Number(call['seq']);
+    const [given] = await this.#driver.all('SELECT count(*) AS given FROM svc_call_feedback WHERE call = ?', [seq]);
+    if (Number(given?.['given']) >= MOST_FEEDBACK) return 'too much';
     const { at, key, score, label, comment, value } = feedback;
-    const row = [Number(call['seq']), at, key, score, label, comment, value === null ? null : JSON.stringify(value)];
+    const row = [seq, at, key, score, label, comment, value === null ? null : JSON.stringify(value)];
     const columns = ['call', 'at', 'key', 'score', 'label', 'comment', 'value'];
     await this.#driver.insert([{ into: 'svc_call_feedback', columns, rows: [row] }]);
-    return true;
+    return 'stored';
   }
 
   /**

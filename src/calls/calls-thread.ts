@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { codeOf, invariant, messageOf } from '../base/invariant.ts';
 import type { CallsAddress } from '../config/calls-address.ts';
 import type { CallFeedback, CallFilter } from '../schema/kept-call.ts';
-import type { CallDatabase, Retention, SeriesQuery } from './call-database.ts';
+import type { CallDatabase, FeedbackOutcome, Retention, SeriesQuery } from './call-database.ts';
 import type { CallRow } from './call-rows.ts';
 import { openCalls } from './open-calls.ts';
 
@@ -22,7 +22,7 @@ export interface CallsThreadData {
 export type CallsTask =
   /** Answered once the rows are in the database, or cannot be stored, however long that takes. */
   | { readonly type: 'keep'; readonly rows: readonly CallRow[] }
-  /** Answered with true if the call exists. */
+  /** Answered with a `FeedbackOutcome`. */
   | { readonly type: 'feedback'; readonly requestId: string; readonly feedback: CallFeedback }
   | CallsQuery
   /** Writes what waits, and closes the database. */
@@ -106,11 +106,14 @@ class CallsThread {
     }
   }
 
-  async #addFeedback({ requestId, feedback }: Extract<CallsTask, { readonly type: 'feedback' }>): Promise<boolean> {
+  async #addFeedback({
+    requestId,
+    feedback,
+  }: Extract<CallsTask, { readonly type: 'feedback' }>): Promise<FeedbackOutcome> {
     for (let waited = 0; ; waited += FIRST_PAUSE_MS) {
       await this.#writing;
-      if (await (await this.#opened()).addFeedback(requestId, feedback)) return true;
-      if (waited >= ARRIVAL_MS) return false;
+      const outcome = await (await this.#opened()).addFeedback(requestId, feedback);
+      if (outcome !== 'unknown call' || waited >= ARRIVAL_MS) return outcome;
       await sleep(FIRST_PAUSE_MS);
     }
   }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { rowBytes, type CallRow } from '../calls/call-rows.ts';
+import type { FeedbackOutcome } from '../calls/call-database.ts';
 import type { CallsAnswer, CallsQuery, CallsTask, CallsThreadData } from '../calls/calls-thread.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { CallFeedback } from '../schema/kept-call.ts';
@@ -55,9 +56,8 @@ export class CallKeeper {
     this.#waitingBytes -= bytes;
   }
 
-  /** Resolves with false if there is no such call, or if it is of another key. */
-  async addFeedback(requestId: string, feedback: CallFeedback): Promise<boolean> {
-    return (await this.#writer.ask({ type: 'feedback', requestId, feedback })) === true;
+  async addFeedback(requestId: string, feedback: CallFeedback): Promise<FeedbackOutcome> {
+    return (await this.#writer.ask({ type: 'feedback', requestId, feedback })) as FeedbackOutcome;
   }
 
   query(query: CallsQuery): Promise<unknown> {

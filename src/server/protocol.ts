@@ -1,5 +1,6 @@
 import { isJsonObject } from '../base/json.ts';
 import type { Result } from '../base/result.ts';
+import type { FeedbackOutcome } from '../calls/call-database.ts';
 import type { CallRow } from '../calls/call-rows.ts';
 import type { CallsQuery } from '../calls/calls-thread.ts';
 import type { Config } from '../config/config.ts';
@@ -93,10 +94,10 @@ export interface Questions {
   };
   /** Requests of a limited caller need units, and the worker has none left. */
   'take-units': { readonly asks: { readonly request: LeaseRequest }; readonly answer: Grant };
-  /** A caller sends feedback about a call. False: there is no such call, or it is of another key. */
+  /** A caller sends feedback about a call. */
   'add-feedback': {
     readonly asks: { readonly requestId: string; readonly feedback: CallFeedback };
-    readonly answer: boolean;
+    readonly answer: FeedbackOutcome;
   };
   /** The playground asks for kept calls. */
   'query-calls': { readonly asks: { readonly query: CallsQuery }; readonly answer: unknown };

@@ -46,13 +46,13 @@ describe.each(DATABASES)('%s', (_name, address) => {
   test.skipIf(address === undefined)('reads a call in full, with its feedback', async () => {
     const calls = await openCalls(address as CallsAddress, { readOnly: false });
     const [listed] = (await calls.page({ requestId: 'plain' }, { limit: 1 })).calls;
-    expect(await calls.addFeedback('plain', { ...FEEDBACK, label: 'bad', score: 0 })).toBe(true);
+    expect(await calls.addFeedback('plain', { ...FEEDBACK, label: 'bad', score: 0 })).toBe('stored');
     expect(await calls.addFeedback('plain', { ...FEEDBACK, value: { total: 2 }, comment: 'the second page' })).toBe(
-      true,
+      'stored',
     );
-    expect(await calls.addFeedback('nothing', FEEDBACK)).toBe(false);
-    expect(await calls.addFeedback('tagged', { ...FEEDBACK, key: 'team-b' })).toBe(false);
-    expect(await calls.addFeedback('tagged', { ...FEEDBACK, key: 'team-a' })).toBe(true);
+    expect(await calls.addFeedback('nothing', FEEDBACK)).toBe('unknown call');
+    expect(await calls.addFeedback('tagged', { ...FEEDBACK, key: 'team-b' })).toBe('unknown call');
+    expect(await calls.addFeedback('tagged', { ...FEEDBACK, key: 'team-a' })).toBe('stored');
     const call = await calls.call(listed?.seq ?? 0);
     expect(call).toEqual({
       ...FACTS,
@@ -68,6 +68,8 @@ describe.each(DATABASES)('%s', (_name, address) => {
     });
     expect(await idsOf(calls, { feedback: 'any' })).toEqual(['tagged', 'plain']);
     expect(await idsOf(calls, { feedback: 'bad' })).toEqual(['plain']);
+    for (let entry = 0; entry < 99; entry += 1) await calls.addFeedback('tagged', FEEDBACK);
+    expect(await calls.addFeedback('tagged', FEEDBACK)).toBe('too much');
     expect(await calls.call(10 ** 9)).toBeUndefined();
     await calls.close();
   });

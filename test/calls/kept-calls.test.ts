@@ -179,6 +179,20 @@ test('feedback is stored with the newest call of this id, and refused for others
   ]);
 });
 
+test('pages of other origins reach no kept call', async () => {
+  const { server } = await serve({ command: 'dev' });
+  await post(`${server.url}/call/ReadInvoice`, { text: 'x' }, { 'x-request-id': 'own' });
+  const [call] = await kept(server, 1);
+  const origin = { origin: 'https://attacker.example' };
+  const seq = call?.seq;
+  expect((await fetch(`${server.url}/playground/calls`, { headers: origin })).status).toBe(403);
+  expect((await fetch(`${server.url}/playground/calls/${seq}`, { headers: origin })).status).toBe(403);
+  expect((await post(`${server.url}/playground/calls/${seq}/test`, { name: 'x' }, origin)).status).toBe(403);
+  expect((await post(`${server.url}/feedback/own`, { score: 1 }, origin)).status).toBe(403);
+  const name = '../x';
+  expect((await post(`${server.url}/playground/calls/${seq}/test`, { name })).status).toBe(400);
+});
+
 test('a key reads and rates only what it may', async () => {
   const keys = ['team-a', 'team-b', 'all'].map((name) => ({
     name,

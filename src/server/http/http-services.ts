@@ -1,3 +1,4 @@
+import type { FeedbackOutcome } from '../../calls/call-database.ts';
 import type { CallRow } from '../../calls/call-rows.ts';
 import type { CallsQuery } from '../../calls/calls-thread.ts';
 import type { CallFeedback } from '../../schema/kept-call.ts';
@@ -61,7 +62,7 @@ export interface CallSink {
   /** The share of calls that is kept, from 0 to 1. */
   readonly sample: number;
   add(row: CallRow): void;
-  addFeedback(requestId: string, feedback: CallFeedback): Promise<boolean>;
+  addFeedback(requestId: string, feedback: CallFeedback): Promise<FeedbackOutcome>;
   query(query: CallsQuery): Promise<unknown>;
   /** Writes a test, and a recorded reply, from the call with this `seq`: a `Result<SavedTest, string>`. */
   saveTest(seq: number, name: string): Promise<unknown>;

@@ -21,8 +21,9 @@ export function feedback(context: RequestContext, calls: CallSink, requestId: st
       context.problem(read.failure);
       return;
     }
-    answer(context, calls.addFeedback(requestId, read.value), (stored) => {
-      if (stored === true) context.json(200, { stored: true });
+    answer(context, calls.addFeedback(requestId, read.value), (outcome) => {
+      if (outcome === 'stored') context.json(200, { stored: true });
+      else if (outcome === 'too much') context.problem(problem('invalid_argument', TOO_MUCH));
       else context.problem(problem('not_found', NO_CALL));
     });
   });
@@ -30,6 +31,8 @@ export function feedback(context: RequestContext, calls: CallSink, requestId: st
 
 const NO_CALL =
   'No call with this id is kept. Send the x-request-id of an answer of this server; a sample, or the age and size of --calls, can leave calls out.';
+
+const TOO_MUCH = 'The call has 100 entries of feedback already.';
 
 const MEMBERS = ['score', 'label', 'comment', 'value'];
 

@@ -9,6 +9,7 @@ import type { Program } from '../schema/program.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
 import { prettyReport, reportStyle, summaryLine } from './pretty-report.ts';
+import { priceNote } from './price-note.ts';
 import { reportProblem, type Terminal } from './terminal.ts';
 
 /** A compiled directory of definitions. There is a program unless a diagnostic is an error. */
@@ -56,19 +57,24 @@ export function compileOptions(config: Config): CompileOptions {
 }
 
 /**
- * Compiles the definitions of a command that runs them, and prints their problems. The failure is a sentence that begins with
+ * Compiles the definitions of a command that runs them, and prints their problems, and the prices that match none of their models.
+ * `clients`: those that the command names beside the definitions. The failure is a sentence that begins with
  * `nothing`, if they have errors, or the reason why they cannot be read.
  */
 export function compileToRun(
   config: Config,
   { error }: Terminal,
   nothing: string,
+  clients: readonly string[] = [],
 ): Result<Compiled & { readonly program: Program }, string> {
   const compiled = compileDefinitions(config);
   if (!compiled.ok) return compiled;
   const { program } = compiled.value;
   error.write(prettyReport(compiled.value, reportStyle(config, error)));
-  return program === undefined ? err(`${nothing}. ${summaryLine(compiled.value)}`) : ok({ ...compiled.value, program });
+  if (program === undefined) return err(`${nothing}. ${summaryLine(compiled.value)}`);
+  const note = priceNote(config, program, clients);
+  if (note !== undefined) error.write(`svc: ${note.text}\n`);
+  return ok({ ...compiled.value, program });
 }
 
 /** Compiles the definitions of a command that prints a part of the program. If they have errors, prints these and returns undefined. */

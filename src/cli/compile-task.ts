@@ -24,6 +24,7 @@ import {
 import { compileDefinitions } from './compile-definitions.ts';
 import { definitionSecrets, type DefinitionSecrets } from './definition-secrets.ts';
 import { prettyReport, type ReportStyle, summaryLine } from './pretty-report.ts';
+import { priceNote, type PriceNote } from './price-note.ts';
 
 export type CompileTask =
   /** Compiles the definitions that the configuration names. Answered with `Result<CompiledDefinitions, string>`. */
@@ -65,6 +66,8 @@ export interface CompiledContent extends SerializedProgram {
   /** At least one file has the extension of BAML. */
   readonly fromBaml: boolean;
   readonly secrets: DefinitionSecrets;
+  /** Absent if each price of the configuration matches a model. */
+  readonly priceNote?: PriceNote | undefined;
   /** The TypeScript types of the functions, if the task asks for them. */
   readonly types?: string;
 }
@@ -101,7 +104,8 @@ function compileForServing({
   const problems = definitionProblems(compiled.value);
   if (program === undefined) return ok({ path, report, summary, problems });
   const sources = config.dynamicTypes === 'on' ? serializeSources(compiled.value.files) : undefined;
-  const content = { ...contentOf(program), sources, ...(types && { types: writeTypes(program) }) };
+  const note = priceNote(config, program);
+  const content = { ...contentOf(program), sources, priceNote: note, ...(types && { types: writeTypes(program) }) };
   // AJV loads while the workers load their code.
   validatorCompiler = { programHash: content.hash, loaded: createValidatorCompiler(program) };
   return ok({ path, report, summary, problems, program: content });

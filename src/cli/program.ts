@@ -73,13 +73,14 @@ export const COMMANDS: readonly CommandDescription[] = [
     name: 'init',
     help: 'Write a first function, a .env.example, a .gitignore and an example of prices',
     group: GROUPS.write,
-    argument: ['[dir]', 'The directory to write to; the same as --from'],
+    argument: ['[name]', 'The folder of a new project (default: the current one)'],
     options: [
       new Option('--template <name>', 'Write this example instead of the first function')
         .choices(['resume', 'chat', 'classify', 'agent', 'rag'])
         .helpGroup('Output:'),
     ],
     settings: ['from', 'dotenv', 'dotenvPath'],
+    presets: { manyPaths: true },
     run: async (invocation) => (await import('./commands/init.ts')).initCommand(invocation),
   },
   {
@@ -326,7 +327,7 @@ export function createProgram(terminal: Terminal, start: Start): Command {
     .version(packageInfo().version, '-v, --version', 'Show the version')
     .helpOption(...HELP_FLAG)
     .usage('<command> [options]')
-    .addHelpText('after', '\nTo begin, run "svc init" in an empty directory, then "svc dev".');
+    .addHelpText('after', '\nTo begin, run "svc init my-project", then "svc dev" in that folder.');
   for (const description of COMMANDS) program.addCommand(createCommand(description, start));
   program.helpCommand(false).addCommand(createHelpCommand(program));
   for (const command of [program, ...program.commands]) writeThrough(terminal, command);

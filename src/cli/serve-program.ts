@@ -18,6 +18,7 @@ import type { SaveTest } from '../server/supervisor.ts';
 import type { DefinitionSecrets } from './definition-secrets.ts';
 import type { Invocation } from './invocation.ts';
 import { packageInfo } from './package-info.ts';
+import type { PriceNote } from './price-note.ts';
 import { CompiledProgram, ProgramCompiler } from './program-compiler.ts';
 import type { ExitCode } from './terminal.ts';
 import type { LogFields, Logger } from '../logging/logger.ts';
@@ -36,6 +37,7 @@ export interface Serving extends Invocation, ServeProcess {
   readonly path: string;
   readonly program: CompiledProgram;
   readonly secrets: DefinitionSecrets;
+  readonly priceNote: PriceNote | undefined;
   /** By default, one that writes to the log. */
   readonly createReporter?: (parts: ReporterParts) => ReloadReporter;
   /** Absent: the playground cannot write tests. */
@@ -52,6 +54,7 @@ export async function serveProgram(serving: Serving): Promise<ExitCode> {
   const reporter = createReporter({
     config,
     logger,
+    priceNote: serving.priceNote,
     print: (line) => terminal.out.write(`${line}\n`),
     printError: (line) => terminal.error.write(`${redactor.redact(line)}\n`),
   });
@@ -119,6 +122,8 @@ export interface ReloadReporter extends ServerReporter {
 export interface ReporterParts {
   readonly config: Config;
   readonly logger: Logger;
+  /** What to report about the prices at the start. */
+  readonly priceNote?: PriceNote | undefined;
   readonly print: (line: string) => void;
   readonly printError: (line: string) => void;
 }
@@ -139,7 +144,7 @@ const FOR_CALLERS_OF_BAML =
 
 /**
  * Reports for `svc serve`: prints one line when it serves, and logs everything else, because the terminal can be gone. A start has at
- * most six lines.
+ * most seven lines.
  */
 export class ServeReporter implements ReloadReporter {
   readonly output = { style: { colour: false, everyWarning: false }, types: false };
@@ -150,7 +155,7 @@ export class ServeReporter implements ReloadReporter {
   }
 
   started({ port, program, transport, warnings }: StartedServer): void {
-    const { config, logger, print } = this.#parts;
+    const { config, logger, priceNote, print } = this.#parts;
     const functions = `${counted(program.functions, 'function')} from ${JSON.stringify(config.from)}`;
     const served = `${functions}, ${counted(config.workers, 'worker')}, ${transport}`;
     const pages = [['docs', '/docs'], ...(config.playground ? [['playground', '/playground']] : [])] as const;
@@ -158,6 +163,7 @@ export class ServeReporter implements ReloadReporter {
     print(`svc: listening on http://${hostInUrl(config.host)}:${port} (${served}), ${links.join(', ')}`);
     for (const warning of warnings) logger.warn({}, warning);
     logger.info(this.#settings(transport), servingLine(config));
+    if (priceNote !== undefined) logger[priceNote.level]({}, priceNote.text);
     if (program.fromBaml) logger.info({}, FOR_CALLERS_OF_BAML);
   }
 

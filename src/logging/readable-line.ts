@@ -70,9 +70,10 @@ function requestLine(entry: LogFields, paint: PaintText): string {
 
 /** The repairs and losses of a reply, and where the time of a slow call went: one text for each. */
 function requestNotes(entry: LogFields): readonly string[] {
-  const { flags, losses, times } = entry;
+  const { losses, times } = entry;
+  const repairs = repairsIn(entry);
   return [
-    Array.isArray(flags) ? `repaired: ${flags.map(fieldText).join(', ')}` : '',
+    repairs.length > 0 ? `repaired: ${repairs.map(fieldText).join(', ')}` : '',
     isJsonObject(losses) ? `lossy: ${Object.entries(losses).map(counted).join(', ')}` : '',
     isJsonObject(times) ? `time: ${Object.entries(times).map(timeOf).join(', ')}` : '',
   ].filter((text) => text !== '');
@@ -84,10 +85,19 @@ function duration(value: unknown): string {
   return ms < 10_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-function outcomeOf({ error, losses, flags }: LogFields): string {
+function outcomeOf(entry: LogFields): string {
+  const { error, losses, flags } = entry;
   if (typeof error === 'string') return cut(textOf(error), NAME_COLUMNS);
+  if (Array.isArray(flags) && flags.includes(MADE_UP)) return 'made up';
   if (losses !== undefined) return 'lossy';
-  return flags === undefined ? 'ok' : 'repaired';
+  return repairsIn(entry).length > 0 ? 'repaired' : 'ok';
+}
+
+/** The flag of a value that an offline client made up, which is no repair. */
+const MADE_UP = 'made-up';
+
+function repairsIn({ flags }: LogFields): readonly unknown[] {
+  return Array.isArray(flags) ? flags.filter((flag) => flag !== MADE_UP) : [];
 }
 
 /** The client that answered, the number of attempts, the tokens and the time to the first text. */

@@ -110,7 +110,8 @@ const TABLE = {
   },
   not_found: {
     status: 404,
-    meaning: 'The server has no such path. `suggestions` lists the nearest ones.',
+    meaning:
+      'The server has no such path. `suggestions` lists the nearest ones. The message names the flag that turns the path on, if there is one: `--playground`, `--mcp`, `--openai-api`.',
     fields: ['suggestions'],
     example: { message: 'There is nothing at "/doc".', suggestions: ['/docs'] },
   },

@@ -95,20 +95,54 @@ test('an example can be added to definitions, and all examples together have no 
   expect((await svc('check')).out).toMatch(/^6 files, 6 functions, \d+ clients: no problems\n$/u);
 });
 
-test.each([['definitions'], ['--from', 'definitions']])(
-  'init shows how to serve the directory (%s %s)',
-  async (...args) => {
-    const { out } = await svc('init', ...args);
-    expect(out).toContain('\n  edit definitions/contact.svc\n  svc dev definitions\n');
-    expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'definitions', 'prices.yaml']);
-  },
-);
+test('with a name, init writes a project in which svc dev needs no argument, and nothing outside of it', async () => {
+  const { code, out, error } = await svc('init', 'shop');
+  expect({ code, error }).toEqual({ code: 0, error: '' });
+  expect(out).toContain(
+    'wrote shop/svc_src/contact.svc\nwrote shop/.env.example\nwrote shop/.gitignore\nwrote shop/prices.yaml\n',
+  );
+  expect(out).toContain('\nNext:\n  cd shop\n  edit svc_src/contact.svc\n  svc dev\n  curl -sN http://');
+  expect(readdirSync('.')).toEqual(['shop']);
+  expect(readdirSync('shop')).toEqual(['.env.example', '.gitignore', 'prices.yaml', 'svc_src']);
+  process.chdir('shop');
+  expect((await svc('check')).out).toContain('1 file, 1 function, ');
+});
+
+test('--from names another directory for the definitions, and init shows how to serve it', async () => {
+  const { out } = await svc('init', '--from', 'definitions');
+  expect(out).toContain('\n  edit definitions/contact.svc\n  svc dev definitions\n');
+  expect(readdirSync('.')).toEqual(['.env.example', '.gitignore', 'definitions', 'prices.yaml']);
+  const both = await svc('init', 'shop', '--from', 'definitions');
+  const error = 'svc: "shop" is the folder of a project, which has its own definitions: leave out --from\n';
+  expect(both).toEqual({ code: 2, out: '', error });
+});
+
+test('init takes the name of a directory of definitions for that directory, and "." for the current folder', async () => {
+  expect((await svc('init', 'shop/svc_src')).out).toContain('wrote shop/svc_src/contact.svc\n');
+  expect((await svc('init', '--template', 'chat', 'shop')).out).toContain('wrote shop/svc_src/chat.svc\n');
+  const { out } = await svc('init', '.');
+  expect(out).toContain('wrote svc_src/contact.svc\nwrote .env.example\n');
+  expect(out).not.toContain('cd ');
+});
+
+test('in a directory that has definition files, init writes no project', async () => {
+  mkdirSync('definitions');
+  writeFileSync('definitions/mine.svc', 'mine');
+  const error =
+    'svc: "definitions/mine.svc" is a definition file, so svc did not write "definitions/svc_src". ' +
+    'To add an example beside it, pass "--from definitions" and --template.\n';
+  expect(await svc('init', 'definitions')).toEqual({ code: 1, out: '', error });
+  expect((await svc('init', '--from', 'definitions', '--template', 'chat')).out).toContain(
+    'wrote definitions/chat.svc\n',
+  );
+});
 
 test('the printed commands quote paths with spaces, and call the port that SVC_PORT sets', async () => {
   writeFileSync('.env', 'SVC_PORT=3000\n');
-  const { out } = await svc('init', 'my definitions');
+  const { out } = await svc('init', '--from', 'my definitions');
   expect(out).toContain("\n  edit 'my definitions/contact.svc'\n  svc dev 'my definitions'\n");
   expect(out).toContain('curl -sN http://localhost:3000/stream/ReadContact ');
+  expect((await svc('init', 'my project')).out).toContain("\n  cd 'my project'\n");
 });
 
 const SERVE_IT = 'Serve it with "svc dev", or add an example with --template.';
@@ -116,9 +150,10 @@ const SERVE_IT = 'Serve it with "svc dev", or add an example with --template.';
 test.each([
   ['baml_src/mine.baml', [], SERVE_IT],
   ['svc_src/contact.svc', [], SERVE_IT],
-  ['svc_src/chat.svc', ['--template', 'chat'], 'Rename the file, or pass another directory as an argument.'],
+  ['svc_src/chat.svc', ['--template', 'chat'], 'Rename the file, or pass the name of a new folder.'],
+  ['shop/svc_src/a.svc', ['shop'], SERVE_IT.replace('svc dev', 'svc dev shop/svc_src')],
 ])('if %s exists, "svc init %j" names it, writes nothing and states what to do', async (path, args, advice) => {
-  mkdirSync(dirname(path));
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, 'mine');
   const error = `svc: "${path}" already exists, so svc wrote nothing. ${advice}\n`;
   expect(await svc('init', ...args)).toEqual({ code: 1, out: '', error });
@@ -153,7 +188,7 @@ test.each(['svc_src', 'new.svc'])('for %s, which names a file, init writes one l
   expect(await svc('init', path)).toEqual({
     code: 1,
     out: '',
-    error: `svc: "${path}" names a file, so svc wrote nothing. Pass the directory to write to.\n`,
+    error: `svc: "${path}" names a file, so svc wrote nothing. Pass the name of a folder.\n`,
   });
 });
 

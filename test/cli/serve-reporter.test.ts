@@ -1,19 +1,26 @@
 import { expect, test } from 'vitest';
 import { ServeReporter } from '../../src/cli/serve-program.ts';
+import type { PriceNote } from '../../src/cli/price-note.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 
 function ignore(): void {}
 
+interface StartFacts {
+  readonly fromBaml?: boolean;
+  readonly warnings?: readonly string[];
+  readonly priceNote?: PriceNote;
+}
+
 /** The lines of the log at the start of a server, without the start line itself. */
 function startLines(
   variables: Readonly<Record<string, string>>,
-  { fromBaml = false, warnings = [] }: { readonly fromBaml?: boolean; readonly warnings?: readonly string[] } = {},
+  { fromBaml = false, warnings = [], priceNote }: StartFacts = {},
 ): readonly string[] {
   const loaded = loadConfig({ from: 'svc_src', dotenv: false }, { variables });
   if (!loaded.ok) throw new Error(loaded.failure.message);
   const { logger, lines } = recordingLogger();
-  new ServeReporter({ config: loaded.value.config, logger, print: ignore, printError: ignore }).started({
+  new ServeReporter({ config: loaded.value.config, logger, priceNote, print: ignore, printError: ignore }).started({
     port: 1,
     transport: 'node',
     program: {
@@ -53,6 +60,9 @@ test('one line at the start lists the settings that matter to an operator', () =
   expect(settings(more)).toEqual({ ...usual, authMode: 'key', logSample: 0.01, slowMs: 10_000, metricsPort: 9464 });
 });
 
-test('a start with every warning takes six lines, with the one that it prints', () => {
-  expect(startLines({}, { fromBaml: true, warnings: ['a', 'b', 'c'] })).toHaveLength(5);
+test('a start with every warning takes seven lines, with the one that it prints', () => {
+  const priceNote = { level: 'warn', text: 'no price matches' } as const;
+  const lines = startLines({}, { fromBaml: true, warnings: ['a', 'b', 'c'], priceNote });
+  expect(lines).toHaveLength(6);
+  expect(lines).toContainEqual(expect.stringContaining('no price matches'));
 });

@@ -83,3 +83,24 @@ test('recorded replies cost nothing', async () => {
   const ended = await svc('test', '--replay', 'replies', '--prices', 'prices.yaml');
   expect(timeless(ended)).toContain('2 tests: 2 passed, 0 failed, in 0 ms\n');
 });
+
+test('prices that match no model are reported once, and all of them as a problem of names', async () => {
+  writeFileSync('prices.yaml', `${PRICES}- model: gpt-9\n  input: 1\n  output: 1\n`);
+  const some = await svc('test', '--prices', 'prices.yaml');
+  expect(some.error).toBe('svc: 1 of 2 prices in "prices.yaml" match no model of the definitions: "gpt-9"\n');
+  writeFileSync('prices.yaml', '- model: pricd-1\n  input: 1\n  output: 1\n');
+  writeFileSync('rows.jsonl', '{}\n{}\n');
+  const none =
+    'svc: no price in "prices.yaml" matches a model of the definitions ("priced-1", "other"), so svc cannot compute what their calls cost\n';
+  expect((await svc('test', '--prices', 'prices.yaml')).error).toBe(none);
+  const batch = await svc('batch', 'Count', '--in', 'rows.jsonl', '--out', 'answers.jsonl', '--prices', 'prices.yaml');
+  expect(batch).toMatchObject({ code: 0, error: none });
+});
+
+test('a price matches the clients that --client names, and any model in a variable that is not set', async () => {
+  writeFileSync('prices.yaml', '- model: gpt-9\n  input: 1\n  output: 1\n');
+  const named = await svc('test', '--prices', 'prices.yaml', '--client', 'openai-generic/gpt-9', '--list');
+  expect(named.error).toBe('');
+  writeFileSync('svc_src/later.svc', client('Later', 'x').replace('"x"', 'env.LATER_MODEL'));
+  expect((await svc('test', '--prices', 'prices.yaml', '--list')).error).toBe('');
+});

@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 
 test('the first screen of the README starts the server and runs the tests', () => {
   const lines = codeLines(page('README.md'));
-  expect(lines.findIndex((line) => line.startsWith('npm ci && npm start -- --port 8080'))).toBe(0);
+  expect(lines[0]).toBe('npm ci && npm run dev -- --port 8080');
   expect(lines).toContainEqual(expect.stringMatching(/^npm ci && npm test\b/));
 });
 

@@ -247,7 +247,7 @@ test.each(SETTINGS)('types resolve with %s, and declarations are complete', (_se
 
 test('the command in the package writes a first function, and its tests pass', () => {
   const svc = join(installed, 'dist/bin/svc.js');
-  expect(run(process.execPath, [svc, 'init', 'first'], project)).toContain('wrote first/contact.svc\n');
+  expect(run(process.execPath, [svc, 'init', 'first'], project)).toContain('wrote first/svc_src/contact.svc\n');
   expect(run(process.execPath, [svc, 'test', 'first'], project)).toContain('1 test: 1 passed, 0 failed');
 });
 

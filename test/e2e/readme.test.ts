@@ -5,8 +5,12 @@ import { ROOT } from '../architecture/source-files.ts';
 import { blocksOf, outputPattern, PageReader } from '../support/documented-page.ts';
 
 /** Runs the blocks of the README against the samples. */
-const BLOCKS = blocksOf(readFileSync(join(ROOT, 'README.md'), 'utf8'));
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const BLOCKS = blocksOf(README);
 const SAMPLES = join(ROOT, 'svc_src');
+
+/** The first command of the page. */
+const START = BLOCKS[0]?.code ?? '';
 
 let reader: PageReader;
 let newcomer: PageReader;
@@ -15,11 +19,11 @@ beforeAll(async () => {
   reader = await PageReader.start();
   newcomer = await PageReader.start();
   cpSync(SAMPLES, join(reader.folder, 'svc_src'), { recursive: true });
-  await reader.serve('svc serve --port 8080');
+  await reader.serve(START.replace('npm ci && npm run dev --', 'svc dev'));
 });
 
 afterAll(async () => {
-  await reader.stop();
+  await Promise.all([reader.stop(), newcomer.stop()]);
 });
 
 function blocks(language: string): ReadonlyArray<(typeof BLOCKS)[number]> {
@@ -28,10 +32,17 @@ function blocks(language: string): ReadonlyArray<(typeof BLOCKS)[number]> {
 
 test('the tests run all blocks but these', () => {
   expect(BLOCKS.flatMap(({ code, mark }) => (mark === undefined ? [] : [[code.trim(), mark]]))).toEqual([
-    ['npm ci && npm start -- --port 8080', 'not run: the tests run the program that is already built'],
+    ['npm ci && npm run dev -- --port 8080', 'not run: the tests run the program that is already built'],
     ['npm ci && npm test', 'not run: it runs all tests'],
   ]);
   expect(['sh', 'baml', 'ts'].map((language) => blocks(language).length)).toEqual([2, 1, 1]);
+});
+
+test('the first command serves the page of the picture, and prints its link', async () => {
+  expect(reader.output).toContain(`${reader.url}/playground`);
+  const page = await fetch(`${reader.url}/playground`);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>')]);
+  expect(README).toContain('<http://localhost:8080/playground>');
 });
 
 test('the call of the first screen streams the documented events', async () => {
@@ -51,11 +62,14 @@ test('the function of the first screen is the one that the call runs', () => {
   expect(missing).toEqual([]);
 });
 
-test('the commands for a first function succeed in an empty directory', async () => {
-  const printed = await newcomer.run(blocks('sh')[1]?.code ?? '');
-  expect(printed).toContain('wrote svc_src/contact.svc\n');
+test('the commands for a first project succeed in an empty directory, and the last one serves it', async () => {
+  const [commands = '', server = ''] = (blocks('sh')[1]?.code ?? '').split(/^(?=svc dev)/mu);
+  const printed = await newcomer.run(commands);
+  expect(printed).toContain('wrote shop/svc_src/contact.svc\n');
   expect(printed).toContain('1 test: 1 passed, 0 failed');
   expect(printed).toContain('no problems');
+  await newcomer.serve(`cd shop && ${server}`);
+  expect((await fetch(`${newcomer.url}/playground`)).status).toBe(200);
 });
 
 test('the example of the library runs in a Node program', async () => {

@@ -69,6 +69,13 @@ test('the outcome states repairs and losses', () => {
   expect(lines({ flags: ['x'], losses: { dropped: 1, defaulted: 0 } })[0]).toContain(' 200 lossy /stream');
 });
 
+test('a value that an offline client made up is neither ok nor repaired', () => {
+  const repaired = lines({ level: 'warn', flags: ['made-up', 'markdown'] });
+  expect(repaired[0]).toContain(' 200 made up /stream');
+  expect(repaired).toContainEqual('         repaired: markdown');
+  expect(lines({ level: 'warn', flags: ['made-up'] }).join('\n')).not.toContain('repaired');
+});
+
 test('a request line has at most 120 columns and no control characters, whatever names the request contains', () => {
   const name = fc.string({ maxLength: 300 });
   const count = fc.nat(10 ** 9);

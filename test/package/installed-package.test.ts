@@ -227,7 +227,7 @@ functions
   });
 
   test('the command writes a first function, whose tests pass', () => {
-    expect(run(main, 'init', 'first')).toContain('wrote first/contact.svc\n');
+    expect(run(main, 'init', 'first')).toContain('wrote first/svc_src/contact.svc\n');
     expect(run(main, 'test', 'first')).toContain('1 test: 1 passed, 0 failed');
   });
 });

@@ -45,6 +45,14 @@ describe.each(TRANSPORTS)('over %s', (name) => {
     return { server, reader, stream };
   }
 
+  it('states in its head that an offline client makes up the value', async () => {
+    const { reader, stream } = await open();
+    stream.madeUp = true;
+    stream.grow('a');
+    await reader.until(() => messages(reader).length === 1);
+    expect(reader.text.toLowerCase()).toContain('\r\nx-svc-made-up: true\r\n');
+  });
+
   it('sends the first partial at once, then at most one in 50 ms, then one final value', async () => {
     const { reader, stream, server } = await open();
     stopClock();

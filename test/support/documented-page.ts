@@ -71,6 +71,11 @@ export class PageReader {
     return `http://localhost:${this.#port}`;
   }
 
+  /** The output of the last server. */
+  get output(): string {
+    return this.#output;
+  }
+
   /** The text with the port of this reader. */
   here(text: string): string {
     return text.replaceAll(/(localhost:|--port )(?:2024|8080)\b/gu, `$1${this.#port}`);

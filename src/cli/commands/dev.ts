@@ -88,6 +88,7 @@ async function serve(
     ...serving,
     path,
     secrets: program.secrets,
+    priceNote: program.priceNote,
     program: new CompiledProgram(program, compiler),
     // Definitions that change are compiled again, so the file of tests is read like any other.
     saveTest: async (call, name) => {
@@ -159,6 +160,8 @@ class DevReporter implements ReloadReporter {
         `\n${this.#paint(DIM, `Watching ${from}: save a file to reload it, press Ctrl+C to stop.`)}`,
       ].join('\n'),
     );
+    const { priceNote } = this.#parts;
+    if (priceNote !== undefined) print(this.#paint(priceNote.level === 'warn' ? YELLOW : DIM, priceNote.text));
     if (this.#open) this.#openPlayground(pageAddress(config, port, '/playground'));
     // On a loopback address, the warnings state what the programs of this machine can do, which their user knows.
     if (onLoopback) return;

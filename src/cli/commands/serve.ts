@@ -19,9 +19,9 @@ export async function serveCommand(invocation: Invocation, serveProcess: ServePr
     const [compiled, { serveProgram }] = await Promise.all([compiling, import('../serve-program.ts')]);
     if (compiled?.program === undefined) return 1;
     const { path, program } = compiled;
-    const { secrets } = program;
+    const { priceNote, secrets } = program;
     const served = new CompiledProgram(program, compiler);
-    return await serveProgram({ ...invocation, ...serveProcess, path, secrets, program: served });
+    return await serveProgram({ ...invocation, ...serveProcess, path, priceNote, secrets, program: served });
   } finally {
     endAhead();
   }

@@ -97,7 +97,7 @@ class TestCommand {
 
   async #runOnce(interrupts: Interrupts): Promise<ExitCode> {
     const { terminal } = this.#parts;
-    const compiled = compileToRun(this.#config, terminal, 'no test ran');
+    const compiled = compileToRun(this.#config, terminal, 'no test ran', this.#options.client);
     if (!compiled.ok) return refuse(terminal, compiled.failure);
     const { program, tests } = compiled.value;
     const selected = selectTests(tests, this.#selection);

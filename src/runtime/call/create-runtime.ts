@@ -156,6 +156,7 @@ class ProgramRuntime implements FunctionRuntime {
     return {
       takePartial: () => reader.takePartial(),
       isBehind: () => reader.isBehind,
+      isMadeUp: () => run.isMadeUp,
       coalesceReads: (forMs) => run.coalesceReads(forMs),
       pause: () => run.pause(),
       resume: () => run.resume(),

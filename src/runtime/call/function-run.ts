@@ -11,7 +11,7 @@ import {
   UNDECIDED,
 } from '../model/attempt-failure.ts';
 import type { ClientSource } from '../model/client-options.ts';
-import type { ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
+import type { MadeUp, ModelAttempt, ModelClient, ModelRequest } from '../model/model-client.ts';
 import { MAX_REQUESTS_RULE } from '../model/strategies/client-plan.ts';
 import type { CoolingClients } from '../model/strategies/strategy-members.ts';
 import { runPlan, type RoundRobinTurns } from '../model/strategies/run-plan.ts';
@@ -96,6 +96,11 @@ export class FunctionRun {
       services.options.logger.error({ requestId, ...observer?.logFields, error }, 'a call failed inside svc');
       return this.#failed({ code: 'internal_error', message: 'The call failed inside the server' });
     }
+  }
+
+  /** Whether no one writes the reply of the attempt under way. */
+  get isMadeUp(): boolean {
+    return this.#attempt?.madeUp !== undefined;
   }
 
   coalesceReads(forMs: number): void {
@@ -217,7 +222,8 @@ export class FunctionRun {
       if (unanswered !== undefined) return err(unanswered);
       const parsed = await this.#parse(client, reply.value, { deadlineAt, wrapped });
       if (!parsed.ok) return err(withInvalidReply(parsed.failure, reply.value, prompt));
-      return reply.value.madeUp === true ? ok(this.#madeUp(client, parsed.value)) : parsed;
+      const madeUp = this.#answered?.madeUp;
+      return madeUp === undefined ? parsed : ok(this.#madeUp(client, madeUp, parsed.value));
     } finally {
       this.#answered?.release();
     }
@@ -297,7 +303,7 @@ export class FunctionRun {
   }
 
   /** Marks the value, and warns once for each function. */
-  #madeUp({ name }: ModelClient, { explanation, flags, json, losses }: ParsedReply): ParsedReply {
+  #madeUp({ name }: ModelClient, reason: MadeUp, { explanation, flags, json, losses }: ParsedReply): ParsedReply {
     const { call, context, services } = this.#parts;
     const { functionName } = call;
     if (!services.madeUp.has(functionName)) {
@@ -307,9 +313,9 @@ export class FunctionRun {
         function: functionName,
         ...(!call.decidesUpstream && { client: name }),
       };
-      services.options.logger.warn(fields, 'an offline client made up a value: none of its replies is for the call');
+      services.options.logger.warn(fields, `an offline client made up a value: ${MADE_UP_BECAUSE[reason]}`);
     }
-    const detail = `The offline client "${name}" made up the value: none of its replies is for this call.`;
+    const detail = `The offline client "${name}" made up the value: ${MADE_UP_BECAUSE[reason]}.`;
     return new JsonReply(json, [{ flag: MADE_UP, path: '', detail }, ...flags], losses, explanation);
   }
 
@@ -374,6 +380,11 @@ export class FunctionRun {
     return { result: err(failure), report: this.#recorder.report({ flags: [], losses }) };
   }
 }
+
+const MADE_UP_BECAUSE: Readonly<Record<MadeUp, string>> = {
+  'no-reply-matches': 'none of its replies is for this call',
+  'no-replies': 'it has no replies',
+};
 
 /** The message of a failure names the first attempts; the failure lists all of them. */
 const LISTED_ATTEMPTS = 20;

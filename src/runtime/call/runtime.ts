@@ -175,6 +175,8 @@ export interface FunctionStream {
   takePartial(): readonly string[] | undefined;
   /** True if the last partial does not include all of the text: another call of `takePartial` reads on. */
   isBehind(): boolean;
+  /** True if the offline client makes up the reply that now arrives, because it has none for the call. */
+  isMadeUp(): boolean;
   /**
    * Hints that no text is needed for this many milliseconds, so that text which arrives meanwhile can be read together. To be
    * called again after each use of the text.

@@ -50,6 +50,9 @@ export interface ModelRequest {
   readonly definitions?: DefinitionIndex;
 }
 
+/** Why the offline client makes up a reply: it has replies for other calls, or none at all. */
+export type MadeUp = 'no-reply-matches' | 'no-replies';
+
 export interface ModelListener {
   /** Streamed replies only: more text. The text of one read of the socket comes in one delta. */
   text(delta: string): void;
@@ -61,6 +64,8 @@ export interface ModelListener {
 
 /** One attempt at one model, under way. */
 export interface ModelAttempt {
+  /** No one wrote the reply: the offline client has none for the call. Known from the start, before any text. */
+  readonly madeUp?: MadeUp | undefined;
   /**
    * The part of a streamed reply that has arrived, with the counts that the provider has stated; undefined if there is none. For a reply
    * that broke off: nothing more of it is read.

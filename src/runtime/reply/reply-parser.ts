@@ -61,7 +61,7 @@ export const NO_LOSSES: Losses = { dropped: 0, defaulted: 0 };
 /** The flag of an int beyond ±9007199254740991, of which only the JSON text is exact. */
 export const LARGE_INT = 'large-int';
 
-/** The flag of a value that no one wrote: the offline client has canned answers, but none for the call. */
+/** The flag of a value that no one wrote: the offline client has no canned answer for the call. The first flag of its value. */
 export const MADE_UP = 'made-up';
 
 export interface ParseFailure {

@@ -12,7 +12,7 @@ const CANNED = {
 const OPTIONS = {
   reply: {
     shape: { kind: 'json' },
-    text: 'the text of every reply, or a value that becomes its JSON; without it, a reply is a value of the return type made from the arguments',
+    text: 'the text of every reply, or a value that becomes its JSON; without it, svc makes up a value of the return type from the arguments, and reports that',
   },
   replies: {
     shape: {

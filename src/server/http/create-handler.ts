@@ -128,13 +128,13 @@ function servePage(context: RequestContext, served: Served, path: string): void 
   const { method } = context.request;
   const page = pageAt(context.services, path);
   if (page !== undefined) context.trace?.routed(`${context.services.config.basePath}${path}`);
-  if (page === undefined) pathNotFound(context, served);
+  if (page === undefined) pathNotFound(context, served, path);
   else if (method !== 'GET' && method !== 'HEAD') context.methodNotAllowed('GET, HEAD');
   else if (page.open || context.authorized()) page.handle(context);
 }
 
 /** Only callers with a key see the paths of functions. The answer reveals whether a key is right, so svc delays it like a 403. */
-function pathNotFound(context: RequestContext, { routes, doorPaths }: Served): void {
+function pathNotFound(context: RequestContext, { routes, doorPaths }: Served, path: string): void {
   const { playground } = context.services;
   const extra = [
     ...(playground === undefined ? [] : ['/playground']),
@@ -142,9 +142,27 @@ function pathNotFound(context: RequestContext, { routes, doorPaths }: Served): v
     ...doorPaths,
   ];
   const pages = [...PAGES.keys(), '/docs', ...extra];
-  if (context.ifAuthorized(() => context.notFound(pages))) {
-    context.notFound([...pages, ...functionPaths(context, routes)], adviceFor(context));
+  const flag = flagAdvice(path, [...extra, ...[...routes.keys()].map((name) => `/${name}`)]);
+  if (context.ifAuthorized(() => context.notFound(pages, flag))) {
+    context.notFound([...pages, ...functionPaths(context, routes)], flag ?? adviceFor(context));
   }
+}
+
+/** How to turn on the paths that a server has only if its operator asks for them, by their first segment. */
+const FLAGS: Readonly<Record<string, string>> = {
+  playground: '"--playground", or run "svc dev"',
+  render: '"--playground" or "--features beta"',
+  parse: '"--playground" or "--features beta"',
+  mcp: '"--mcp"',
+  v1: '"--openai-api"',
+};
+
+/** The flag that turns on a path, unless it is on already. */
+function flagAdvice(path: string, served: readonly string[]): PathAdvice | undefined {
+  const [, segment = ''] = path.split('/');
+  const flag = Object.hasOwn(FLAGS, segment) ? FLAGS[segment] : undefined;
+  if (flag === undefined || served.some((each) => each.split('/')[1] === segment)) return undefined;
+  return { sentence: `To have it, start the server with ${flag}.`, paths: [] };
 }
 
 /** Words in the paths of other servers for the list of functions. */

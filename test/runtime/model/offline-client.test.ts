@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../src/base/json.ts';
 import { createOfflineClient } from '../../../src/runtime/model/providers/offline.ts';
 import { OFFLINE } from '../../../src/schema/providers/offline.ts';
 import { silentLogger } from '../../../src/logging/logger.ts';
-import { callFunction, testRuntime } from '../../support/test-runtime.ts';
+import { callContext, callFunction, testRuntime } from '../../support/test-runtime.ts';
 import { warningsOf } from '../../../src/runtime/call/losses.ts';
 import { readOptions } from '../../../src/schema/providers/provider-description.ts';
 
@@ -99,14 +99,37 @@ test('a made-up value has a flag, a warning and one line in the log; a canned on
     const message = 'The offline client "Canned" made up the value: none of its replies is for this call.';
     expect(warningsOf(result.value)).toEqual({ list: [{ path: '', message, kind: 'made_up' }], more: 0 });
   }
-  const message = 'an offline client made up a value: none of its replies is for the call';
+  const message = 'an offline client made up a value: none of its replies is for this call';
   expect(lines).toEqual([{ requestId: 'test', function: 'Surname', client: 'Canned', message }]);
 });
 
-test('a client with no reply at all makes up values as its definition asks, and with make_up false the call fails', async () => {
+test('a value of a client without replies is marked too, and with make_up false the call fails', async () => {
   const runtime = testRuntime(DEFINITIONS);
   const free = await callFunction(runtime, 'Surname', { text: 'Alan', svc_options: { client: 'Free' } });
-  expect(free.report.flags).toEqual([]);
+  const detail = 'The offline client "Free" made up the value: it has no replies.';
+  expect(free.report.flags).toEqual([{ flag: 'made-up', path: '', detail }]);
   const exact = await callFunction(runtime, 'Surname', { text: 'Alan', svc_options: { client: 'Exact' } });
   expect(exact.result).toMatchObject({ ok: false, failure: { code: 'client_error', client: 'Exact' } });
 });
+
+test.each([
+  ['Canned', 'Ada', false],
+  ['Canned', 'Alan', true],
+  ['Free', 'Ada', true],
+])(
+  'a stream of the client %s for %s states before its first text whether it is made up: %s',
+  async (client, text, made) => {
+    const runtime = testRuntime(DEFINITIONS);
+    const prepared = runtime.prepare('Surname', { text, svc_options: { client } });
+    if (!prepared.ok) throw new Error(prepared.failure.message);
+    const first = await new Promise((resolve) => {
+      const stream = runtime.stream(prepared.value, callContext(), {
+        text: () => resolve(stream.isMadeUp()),
+        reasoning: () => {},
+        reset: () => {},
+        ended: () => {},
+      });
+    });
+    expect(first).toBe(made);
+  },
+);

@@ -301,6 +301,22 @@ export const PATH_ROWS: readonly Row[] = [
       suggestions: ['/openapi.json', '/docs'],
     },
   })),
+  ...[
+    ['/playground', '"--playground", or run "svc dev"'],
+    ['/playground/program.json', '"--playground", or run "svc dev"'],
+    ['/render/Greet', '"--playground" or "--features beta"'],
+    ['/parse/Greet', '"--playground" or "--features beta"'],
+    ['/mcp', '"--mcp"'],
+    ['/v1/models', '"--openai-api"'],
+  ].flatMap(([path = '', flag = '']) =>
+    [{}, KEY].map((config) => ({
+      title: `${path} names the flag that turns it on, ${config === KEY ? 'also to a caller without a key' : 'if no key is set'}`,
+      path,
+      config,
+      status: 404,
+      answer: { message: `There is nothing at "${path}". To have it, start the server with ${flag}.`, suggestions: [] },
+    })),
+  ),
   { title: 'an empty name is not a function', ...GREET, path: '/call/', status: 404, answer: { error: 'not_found' } },
   {
     title: 'an encoded slash belongs to the name',

@@ -78,6 +78,7 @@ export class ScriptedStream implements FunctionStream {
   partial: string | undefined;
   taken = 0;
   paused = false;
+  madeUp = false;
 
   constructor(context: CallContext, observer: StreamObserver) {
     this.context = context;
@@ -86,6 +87,10 @@ export class ScriptedStream implements FunctionStream {
 
   isBehind(): boolean {
     return false;
+  }
+
+  isMadeUp(): boolean {
+    return this.madeUp;
   }
 
   /** Reports model text, and this value. */

@@ -34,7 +34,7 @@ const HEADERS = {
   MadeUp: [
     'x-svc-made-up',
     { type: 'boolean' },
-    'True if an offline client made up the value, because none of its replies is for the call; otherwise absent.',
+    'True if an offline client made up the value, because it has no reply for the call; otherwise absent.',
   ],
   ServerTiming: ['server-timing', TEXT, 'How long the model and the whole request took, in milliseconds (`dur`).'],
   Cache: [
@@ -82,7 +82,7 @@ export function headerComponents(): JsonObject {
 /** The headers of a success: of a call, a stream, a value that svc parsed without a call, and everything else. */
 export const SUCCESS_HEADERS = {
   call: headers(CALL_HEADERS),
-  stream: headers(['RequestId', 'Cache', 'Age', 'IdempotencyReplayed']),
+  stream: headers(['RequestId', 'MadeUp', 'Cache', 'Age', 'IdempotencyReplayed']),
   parse: headers(['RequestId', 'Lossy']),
   other: headers(['RequestId']),
 } as const;

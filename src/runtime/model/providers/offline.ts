@@ -5,7 +5,7 @@ import type { PromptClient } from '../../../schema/message.ts';
 import type { OFFLINE } from '../../../schema/providers/offline.ts';
 import type { OptionValues } from '../../../schema/providers/option-shapes.ts';
 import type { ModelReply } from '../wire/reply-format.ts';
-import type { ModelClient, ModelAttempt, ModelListener, ModelRequest } from '../model-client.ts';
+import type { MadeUp, ModelClient, ModelAttempt, ModelListener, ModelRequest } from '../model-client.ts';
 import { attemptFailure, type AttemptFailure } from '../attempt-failure.ts';
 import type { ClassType, EnumType, Type } from '../../../schema/type.ts';
 
@@ -79,6 +79,7 @@ interface OfflineAttemptParts {
 }
 
 class OfflineAttempt implements ModelAttempt {
+  readonly madeUp: MadeUp | undefined;
   readonly #parts: OfflineAttemptParts;
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -89,6 +90,7 @@ class OfflineAttempt implements ModelAttempt {
 
   constructor(parts: OfflineAttemptParts) {
     this.#parts = parts;
+    this.madeUp = madeUpIn(parts);
     const { latency_ms: latencyMs, chunk_delay_ms: chunkDelayMs } = parts.options;
     if (latencyMs > 0 || chunkDelayMs > 0) this.#watchDeadline();
     this.#after(latencyMs, () => this.#begin());
@@ -162,10 +164,7 @@ class OfflineAttempt implements ModelAttempt {
   }
 
   #finish(): void {
-    const { isCanned, options, reply } = this.#parts;
-    // Without any canned answer, a client that makes up its replies is what the definitions ask for.
-    const madeUp = !isCanned && (options.replies ?? []).length > 0;
-    this.#end(ok({ text: reply, finishReason: 'stop', ...(madeUp && { madeUp }) }));
+    this.#end(ok({ text: this.#parts.reply, finishReason: 'stop' }));
   }
 
   #end(result: Result<ModelReply, AttemptFailure>): void {
@@ -177,6 +176,12 @@ class OfflineAttempt implements ModelAttempt {
     if (ms > 0) this.#timer = setTimeout(next, ms);
     else this.#immediate = setImmediate(next);
   }
+}
+
+/** Undefined if the definitions contain the reply, or the attempt fails. */
+function madeUpIn({ isCanned, options }: OfflineAttemptParts): MadeUp | undefined {
+  if (isCanned || !options.make_up || options.fail_status !== undefined) return undefined;
+  return (options.replies ?? []).length > 0 ? 'no-reply-matches' : 'no-replies';
 }
 
 /** Below this depth, lists and maps are empty and unions take their simplest member, so that recursive types end. */

@@ -21,8 +21,6 @@ export interface ModelReply {
   readonly blocked?: string;
   /** The name of the first tool that the model calls. */
   readonly tool?: string;
-  /** No one wrote the reply: the offline client has canned answers, but none for this call. */
-  readonly madeUp?: true;
   /** The model that answered, as the provider names it. */
   readonly responseModel?: string;
   /** All tokens of the prompt, including those that the provider read from its cache or wrote to it. */

@@ -16,13 +16,16 @@ import type { RequestContext } from '../request-context.ts';
 import type { HeaderList } from '../response-head.ts';
 import type { Usage } from '../../../policy/limiter.ts';
 
+/** The header of a value that an offline client made up. A stream sends it before the value is known. */
+export const MADE_UP_HEADER: HeaderList[number] = ['x-svc-made-up', 'true'];
+
 /** The headers that describe a value, whichever request receives it: which client answered, and what the value lacks. */
 export function valueHeaders(report: CallReport): Array<HeaderList[number]> {
   const headers: Array<HeaderList[number]> = [];
   if (report.client !== undefined) headers.push(['x-svc-client', shortName(report.client)]);
   if (report.model !== undefined) headers.push(['x-svc-model', shortName(report.model)]);
   if (isLossy(report.losses)) headers.push(lossyHeader(report.losses));
-  if (report.flags[0]?.flag === MADE_UP) headers.push(['x-svc-made-up', 'true']);
+  if (report.flags[0]?.flag === MADE_UP) headers.push(MADE_UP_HEADER);
   return headers;
 }
 

@@ -2,7 +2,7 @@ import { inTurn } from '../../../base/own-turn.ts';
 import type { CallOutcome, FunctionStream, PreparedCall, StreamObserver } from '../../../runtime/call/runtime.ts';
 import { problemBody, type Problem } from '../problem.ts';
 import { EventStream, type EventStreamOwner } from '../event-stream.ts';
-import { lastMessage, reportHeaders, timing } from './answer-parts.ts';
+import { lastMessage, MADE_UP_HEADER, reportHeaders, timing } from './answer-parts.ts';
 import { FunctionRequest } from './function-request.ts';
 import type { KeptValue } from './kept-call.ts';
 
@@ -113,7 +113,7 @@ export class StreamRequest extends FunctionRequest implements StreamObserver, Ev
   #open(): void {
     if (this.finished || this.#events.opened) return;
     clearTimeout(this.#statusTimer);
-    this.#events.open(this.context.headers([]));
+    this.#events.open(this.context.headers(this.#stream?.isMadeUp() === true ? [MADE_UP_HEADER] : []));
   }
 
   /** The partials of many streams are due in one turn of the event loop, and each contains the whole value so far. */

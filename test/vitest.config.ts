@@ -42,7 +42,7 @@ if (NODE_20) QUICK_START.push('--interrupt-budget=500000');
 const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate: false };
 
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
-// machine with nothing else to do, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
+// machine with nothing else to do, `callers` needs the registry of npm, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
 // `image` needs root and debootstrap, `telemetry` needs Prometheus, `bundlers`, `doors`, `editors`, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
 // `manifests` also needs Helm, `readers` also needs pip and curl, and `attacks` and `readers` take minutes.
 export default defineConfig({
@@ -66,6 +66,7 @@ export default defineConfig({
             'browser',
             'bundlers',
             'calls',
+            'callers',
             'clock',
             'cluster',
             'doors',
@@ -94,6 +95,7 @@ export default defineConfig({
       builtProgram('browser'),
       builtProgram('bundlers'),
       builtProgram('calls'),
+      builtProgram('callers'),
       builtProgram('clock', true, { env: LIBRARY_ENV }),
       builtProgram('cluster'),
       builtProgram('doors'),

@@ -41,6 +41,8 @@ export default defineConfig({
       { text: 'Tutorial', link: '/docs/tutorial' },
       { text: 'Language', link: '/docs/language' },
       { text: 'Callers', link: '/docs/callers/' },
+      { text: 'Comparison', link: '/docs/comparison' },
+      { text: 'FAQ', link: '/docs/faq' },
       { text: 'All pages', link: '/docs/' },
     ],
     sidebar: sidebar(),

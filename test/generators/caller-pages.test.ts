@@ -21,7 +21,8 @@ afterEach(async () => {
 test.each(['openapi-typescript', 'hey-api', 'java'])('the client of %s compiles and prints the lines', async (page) => {
   if (page === 'java' && !hasJava) return;
   const followed = blocksOfCallerPage(page).filter(({ mark }) => mark === undefined || mark === MARK);
-  expect(followed.map(({ mark }) => mark)).toEqual([MARK, undefined, MARK]);
+  expect(followed.filter(({ mark }) => mark === MARK)).toHaveLength(2);
+  expect(followed.length).toBeGreaterThan(2);
   for (const block of followed) {
     const printed = await reader.follow(block);
     if (block.output !== undefined) expect(printed.trim()).toMatch(outputPattern(block.output));

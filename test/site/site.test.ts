@@ -108,6 +108,22 @@ test.each([390, 1280])('in a window of %i pixels, no page is too wide or asks an
   expect(troubles).toEqual([]);
 });
 
+/** In the page: the texts of links in the outline that have an ellipsis, or end beyond the edge of the window. */
+const CUT_LINKS = `[...document.querySelectorAll('.VPDocAsideOutline .outline-link')]
+  .filter((link) => link.getBoundingClientRect().right > innerWidth || link.scrollWidth > link.clientWidth)
+  .map((link) => link.textContent)`;
+
+test.each([1280, 1440])('in a window of %i pixels, the outline of a page is whole', async (width) => {
+  const { page } = await visit(width);
+  for (const path of ['/docs/clients.html', '/docs/http.html', '/docs/callers/index.html']) {
+    await page.goto(address + path);
+    const links = page.locator('.VPDocAsideOutline .outline-link');
+    await links.first().waitFor();
+    expect(await page.evaluate(CUT_LINKS), path).toEqual([]);
+    expect(await links.count()).toBeGreaterThan(1);
+  }
+});
+
 test('the search finds a section and opens it', async () => {
   const { page, troubles } = await visit(1280);
   await page.goto(`${address}/`);

@@ -30,7 +30,19 @@ export interface PlaygroundDocument {
   readonly clients: readonly PlaygroundClient[];
   /** The providers that a client of a request can have. */
   readonly providers: readonly string[];
+  readonly calls: PlaygroundCalls;
 }
+
+/** What the pages of kept calls can do. */
+export type PlaygroundCalls =
+  | {
+      /** The texts that are kept: of each call, its arguments and value, or its prompt and reply too. */
+      readonly content: 'none' | 'values' | 'all';
+      /** The server can write a call to the definitions, as a test. */
+      readonly canSave: boolean;
+    }
+  /** A sentence that states why calls are not kept. */
+  | { readonly off: string };
 
 /** Its client is the one that calls it by default. */
 export type PlaygroundFunction = Omit<FunctionType, 'prompt' | 'parameters'> & {

@@ -535,6 +535,7 @@ async function loadPlayground({ config, version }: StartMessage, program: Progra
   );
   const { describeProgram, ProgramPlayground } = await import('./http/playground/playground.ts');
   const { clientRegistry, title } = config;
-  const facts = { title, version, clientRegistry, doors: doorLinks(config), missing: new Map(missing) };
+  const calls = { off: 'This server keeps no calls.' };
+  const facts = { title, version, clientRegistry, calls, doors: doorLinks(config), missing: new Map(missing) };
   return new ProgramPlayground(() => describeProgram(program, facts));
 }

@@ -31,6 +31,7 @@ const DOCUMENT: PlaygroundDocument = {
   enums: [],
   aliases: [],
   providers: ['openai'],
+  calls: { off: 'This server keeps no calls.' },
   clients: [
     { name: 'Main', provider: 'fallback', members: ['First', 'Second', 'Main'] },
     { name: 'First', provider: 'openai', missing: 'FIRST_KEY' },

@@ -69,6 +69,7 @@ test('the document of the playground contains its functions and their types only
     clientRegistry: 'open',
     doors: [],
     missing: new Map<string, string>(),
+    calls: { off: 'This server keeps no calls.' },
   } as const;
   const off = new Caller({ name: 'a', functions: ['Show'], clientRegistry: 'off' });
   const document = visiblePlayground({ ...describeProgram(program, facts) }, off);

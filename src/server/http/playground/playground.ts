@@ -73,7 +73,10 @@ function assetFolder(): URL {
 }
 
 /** The facts about a server that the page shows beside the program. */
-export interface ServerFacts extends Pick<PlaygroundDocument, 'title' | 'version' | 'clientRegistry' | 'doors'> {
+export interface ServerFacts extends Pick<
+  PlaygroundDocument,
+  'title' | 'version' | 'clientRegistry' | 'doors' | 'calls'
+> {
   /** By client: the variable without which its calls fail. */
   readonly missing: ReadonlyMap<string, string>;
 }

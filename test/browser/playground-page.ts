@@ -75,7 +75,7 @@ export const PHONE = { viewport: { width: 390, height: 844 } };
 
 /** Selects a function in a wide window. */
 export async function selectFunction(page: Page, name: string): Promise<void> {
-  await page.getByRole('navigation').getByRole('button', { name, exact: true }).click();
+  await page.getByRole('navigation', { name: 'Functions' }).getByRole('link', { name, exact: true }).click();
 }
 
 /** The arguments in the JSON view. */

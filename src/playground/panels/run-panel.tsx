@@ -157,6 +157,7 @@ function RunFacts({ run }: { readonly run: Run }): VNode {
   const elapsed = useElapsed(run);
   const { partials, resets, trace } = run;
   const figures: ReadonlyArray<readonly [name: string, value: string | number | undefined]> = [
+    ['function', run.functionName],
     ['client', clientText(run)],
     ['total', durationText(trace?.total_ms ?? elapsed)],
     ['first text', firstText(run)],

@@ -29,9 +29,10 @@ export interface Runs {
 /** Older runs are forgotten: each holds its reply and its prompt. */
 const MOST_RUNS = 50;
 
-export function useRuns(connection: ServerConnection): Runs {
+/** The runs of this page, of which it shows the newest one of the function until the user selects another one. */
+export function useRuns(connection: ServerConnection, selected: string): Runs {
   const [all, setAll] = useState<readonly Run[]>([]);
-  const [ids, setIds] = useState<readonly number[]>([]);
+  const [selection, setSelection] = useState<Selection>({ of: '', ids: [] });
   const lastId = useRef(0);
   const aborts = useRef(new Set<AbortController>());
   const change = useBatchedChanges(setAll);
@@ -46,17 +47,27 @@ export function useRuns(connection: ServerConnection): Runs {
     void runFunction(request, (made) => change(id, made)).then(() => aborts.current.delete(abort));
     return run;
   };
+  const show = (ids: readonly number[]): void => setSelection({ of: selected, ids });
   const start = (draft: Draft): void => {
     const choices = draft.other === undefined ? [draft.client] : [draft.client, draft.other];
     const runs = choices.map((choice) => startOne(draft, choice));
     setAll((before) => [...runs, ...before].slice(0, MOST_RUNS));
-    setIds(runs.map(({ id }) => id));
+    show(runs.map(({ id }) => id));
   };
   const stop = (): void => {
     for (const abort of aborts.current) abort.abort();
   };
-  const shown = useMemo(() => ids.flatMap((id) => all.filter((run) => run.id === id)), [all, ids]);
-  return { all, shown, show: setIds, start, stop };
+  const shown = useMemo(() => {
+    if (selection.of !== selected) return all.filter(({ functionName }) => functionName === selected).slice(0, 1);
+    return selection.ids.flatMap((id) => all.filter((run) => run.id === id));
+  }, [all, selection, selected]);
+  return { all, shown, show, start, stop };
+}
+
+/** The runs to show while this function is selected. */
+interface Selection {
+  readonly of: string;
+  readonly ids: readonly number[];
 }
 
 function newRun(draft: Draft, choice: ClientChoice, id: number): Run {

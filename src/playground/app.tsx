@@ -2,14 +2,16 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
 import type { PlaygroundDocument } from '../schema/playground-document.ts';
 import { LONGEST_LINK, linkFragment, type LinkState } from './data/link.ts';
+import type { PagePlace } from './data/page-place.ts';
 import { isRunning, type Run } from './data/run.ts';
+import { CallPages } from './panels/call-pages.tsx';
 import { FunctionList, useNarrow } from './panels/function-list.tsx';
 import { HistoryPanel } from './panels/history-panel.tsx';
 import { InputPanel } from './panels/input-panel.tsx';
 import { estimatedTokens, PromptPanel, usePrompt, type Prompt } from './panels/prompt-panel.tsx';
 import { RunBar } from './panels/run-bar.tsx';
 import { RunPanel } from './panels/run-panel.tsx';
-import { TopBar } from './panels/top-bar.tsx';
+import { TopBar, type PageLink } from './panels/top-bar.tsx';
 import type { ServerConnection } from './server/connection.ts';
 import { useDraft, type Draft, type DraftActions, type DraftStart } from './state/use-draft.ts';
 import { usePlace } from './state/use-place.ts';
@@ -31,7 +33,7 @@ export function App({ connection, start }: AppProps): VNode {
   if (document !== undefined) return <Workbench server={server} document={document} start={start} />;
   return (
     <>
-      <TopBar server={server} document={undefined} link={undefined} />
+      <TopBar server={server} document={undefined} pages={[]} link={undefined} />
       {key === undefined ? null : <KeyForm refused={key === 'refused'} onKey={server.enterKey} />}
       {key === undefined ? <p class="empty quiet">{problem?.message ?? 'Loading…'}</p> : null}
     </>
@@ -55,6 +57,7 @@ function Workbench({ server, document, start }: WorkbenchProps): VNode {
   const [draft, actions] = useDraft(document, lastFunction.current, start);
   const runs = useRuns(server.connection, draft?.fn.name ?? '');
   const [tab, setTab] = useState<Tab>('input');
+  const isRun = place.page === 'run';
   const selectFunction = (functionName: string): void => go({ page: 'run', functionName });
   const runAgain = (functionName: string, args: JsonObject): void => {
     actions.setArgsOf(functionName, args);
@@ -66,9 +69,16 @@ function Workbench({ server, document, start }: WorkbenchProps): VNode {
       <a class="skip-link" href="#content" onClick={skipToContent}>
         Skip to the content
       </a>
-      <TopBar server={server} document={document} link={draft && (() => linkOf(draft))} />
+      <TopBar
+        server={server}
+        document={document}
+        pages={pageLinks(place, draft)}
+        link={isRun ? draft && (() => linkOf(draft)) : () => location.href}
+      />
       <ProblemBanner problems={document.problems} />
-      {draft === undefined ? (
+      {!isRun ? (
+        <CallPages server={server} document={document} place={place} go={go} onRunAgain={runAgain} />
+      ) : draft === undefined ? (
         <p class="empty">The definitions contain no functions.</p>
       ) : (
         <RunPage
@@ -86,6 +96,15 @@ function Workbench({ server, document, start }: WorkbenchProps): VNode {
 function skipToContent(event: Event): void {
   event.preventDefault();
   document.getElementById('content')?.focus();
+}
+
+function pageLinks({ page }: PagePlace, draft: Draft | undefined): readonly PageLink[] {
+  const run: PagePlace = draft === undefined ? { page: 'run' } : { page: 'run', functionName: draft.fn.name };
+  return [
+    { text: 'Run', place: run, current: page === 'run' },
+    { text: 'Calls', place: { page: 'calls', filter: {} }, current: page === 'calls' || page === 'call' },
+    { text: 'Charts', place: { page: 'charts', range: 'day' }, current: page === 'charts' },
+  ];
 }
 
 interface RunPageProps {

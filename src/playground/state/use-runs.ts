@@ -125,7 +125,9 @@ type ChangeRun = (change: RunChange | ((run: Run) => RunChange)) => void;
 /** Runs a function, then asks how svc read the reply. Never rejects. */
 async function runFunction(request: RunRequest, change: ChangeRun): Promise<void> {
   const reply = await (request.mode === 'call' ? call(request, change) : stream(request, change));
-  if (reply !== undefined && reply !== '') await explain(request, reply, change);
+  if (reply === undefined || reply === '') return;
+  const explanation = await fetchExplanation(request, reply);
+  if (explanation !== undefined) change({ explanation });
 }
 
 /** Resolves with the reply of the model, if there was one. */
@@ -193,18 +195,17 @@ function fail(problem: ErrorBody, change: ChangeRun): string | undefined {
   return reply;
 }
 
-async function explain(
-  { connection, functionName, signal }: RunRequest,
+/** How the definitions of now read a reply; undefined if the server cannot explain it. */
+export async function fetchExplanation(
+  { connection, functionName, signal }: Pick<RunRequest, 'connection' | 'functionName' | 'signal'>,
   text: string,
-  change: ChangeRun,
-): Promise<void> {
+): Promise<Explanation | undefined> {
   const answer = await connection.post<{ readonly explanation: Explanation }>(
     `parse/${functionName}`,
     { text, explain: true },
     signal,
   );
-  const explanation = answer.ok ? answer.value.explanation : answer.problem.explanation;
-  if (explanation !== undefined) change({ explanation });
+  return answer.ok ? answer.value.explanation : answer.problem.explanation;
 }
 
 /** Reads the data of server-sent events from a response; calls `take` with each as soon as it is complete. */

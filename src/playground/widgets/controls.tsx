@@ -158,6 +158,59 @@ export function ProblemView({ problem }: { readonly problem: ErrorBody }): VNode
   );
 }
 
+interface AnswerNoticeProps {
+  readonly answer: { readonly problem?: ErrorBody | undefined; readonly slow: boolean };
+  /** The page has nothing to show yet. */
+  readonly missing: boolean;
+  readonly onRetry?: () => void;
+}
+
+/** Why the page has no answer of the server, or no newer one; nothing while all is well. */
+export function AnswerNotice({ answer: { problem, slow }, missing, onRetry }: AnswerNoticeProps): VNode | null {
+  if (problem !== undefined) {
+    return (
+      <>
+        <ProblemView problem={problem} />
+        {onRetry === undefined ? null : (
+          <p>
+            <button type="button" class="button small" onClick={onRetry}>
+              Try again
+            </button>
+          </p>
+        )}
+      </>
+    );
+  }
+  if (!missing) return null;
+  return (
+    <p class="quiet" role="status">
+      {slow ? 'The server has not answered yet. A search in the texts of many calls takes longer.' : 'Loading…'}
+    </p>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A window above the page. Escape closes it; the focus then returns to the control that opened it. */
+export function Dialog({ title, onClose, children }: DialogProps): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog class="dialog" aria-label={title} ref={dialog} onClose={onClose}>
+      <div class="part-head">
+        <h2>{title}</h2>
+        <span class="grow" />
+        <IconButton icon="close" label="Close" onClick={() => dialog.current?.close()} />
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
 /** Moves the focus by a number of links or tabs; after the last one comes the first. Returns the one that has the focus then. */
 export function moveFocus(container: HTMLElement | null, steps: number): HTMLElement | undefined {
   const items = [...(container?.querySelectorAll<HTMLElement>('a, [role="tab"]') ?? [])];

@@ -188,11 +188,16 @@ function CallActions({ connection, document, calls, call, onRunAgain }: CallActi
 function MissingContent({ calls, call: { content } }: Pick<CallViewProps, 'calls' | 'call'>): VNode | null {
   if (content?.withheld !== undefined)
     return <p class="notice">The texts of this call are not kept: {content.withheld}</p>;
-  if (content !== null && calls.content === 'all') return null;
+  const hasReply = content?.prompt !== undefined || content?.reply !== undefined;
+  if (hasReply || (content !== null && calls.content === 'all')) return null;
   return (
     <p class="notice">
-      {content === null ? 'The texts of this call are not kept.' : 'Its prompt and reply are not kept.'} Start the
-      server with <code>--calls-content all</code> to keep those of later calls.
+      {content === null ? 'The texts of this call are not kept.' : 'Its prompt and reply are not kept.'}{' '}
+      {calls.content === 'all' ? null : (
+        <>
+          Start the server with <code>--calls-content all</code> to keep those of later calls.
+        </>
+      )}
     </p>
   );
 }

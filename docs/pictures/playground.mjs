@@ -51,7 +51,7 @@ async function takePicture(address) {
   const context = { viewport: { width: 1280, height: 620 }, deviceScaleFactor: 1.5, colorScheme: 'light' };
   const page = await browser.newPage(context);
   await page.goto(`${address}/playground`);
-  await page.getByRole('navigation').getByRole('button', { name: 'ExtractResume', exact: true }).click();
+  await page.getByRole('navigation').getByRole('link', { name: 'ExtractResume', exact: true }).click();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.locator('.value-view', { hasText: '"Programmer"' }).waitFor();
   await page.screenshot({ path: join(root, 'docs/pictures/playground.png') });

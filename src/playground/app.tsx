@@ -1,21 +1,25 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { VNode } from 'preact';
 import type { PlaygroundDocument } from '../schema/playground-document.ts';
 import { LONGEST_LINK, linkFragment, type LinkState } from './data/link.ts';
+import type { PagePlace } from './data/page-place.ts';
 import { isRunning, type Run } from './data/run.ts';
+import { CallPages } from './panels/call-pages.tsx';
 import { FunctionList, useNarrow } from './panels/function-list.tsx';
 import { HistoryPanel } from './panels/history-panel.tsx';
 import { InputPanel } from './panels/input-panel.tsx';
 import { estimatedTokens, PromptPanel, usePrompt, type Prompt } from './panels/prompt-panel.tsx';
 import { RunBar } from './panels/run-bar.tsx';
 import { RunPanel } from './panels/run-panel.tsx';
-import { TopBar } from './panels/top-bar.tsx';
+import { TopBar, type PageLink } from './panels/top-bar.tsx';
 import type { ServerConnection } from './server/connection.ts';
-import { useDraft, type Draft, type DraftStart } from './state/use-draft.ts';
+import { useDraft, type Draft, type DraftActions, type DraftStart } from './state/use-draft.ts';
+import { usePlace } from './state/use-place.ts';
 import { curlCommand, useRuns, type Runs } from './state/use-runs.ts';
 import { useServer, type Server } from './state/use-server.ts';
 import { TabPanel, Tabs, type TabHead } from './widgets/controls.tsx';
 import type { DefinitionProblem } from '../schema/program.ts';
+import type { JsonObject } from '../base/json.ts';
 
 interface AppProps {
   readonly connection: ServerConnection;
@@ -29,7 +33,7 @@ export function App({ connection, start }: AppProps): VNode {
   if (document !== undefined) return <Workbench server={server} document={document} start={start} />;
   return (
     <>
-      <TopBar server={server} document={undefined} link={undefined} />
+      <TopBar server={server} document={undefined} pages={[]} link={undefined} />
       {key === undefined ? null : <KeyForm refused={key === 'refused'} onKey={server.enterKey} />}
       {key === undefined ? <p class="empty quiet">{problem?.message ?? 'Loading…'}</p> : null}
     </>
@@ -44,68 +48,118 @@ interface WorkbenchProps {
   readonly start: DraftStart;
 }
 
-/** The functions, the arguments of one of them, its prompt and its runs. */
+/** The page that the address names, below the bar that all of them share. */
 function Workbench({ server, document, start }: WorkbenchProps): VNode {
-  const { connection } = server;
-  const [draft, actions] = useDraft(document, start);
-  const prompt = usePrompt(server, draft);
-  const runs = useRuns(connection);
-  const narrow = useNarrow();
-  const [selected, setTab] = useState<Tab>('input');
-  // A wide window shows the input beside the other tabs.
-  const tab = selected === 'input' && !narrow ? 'prompt' : selected;
-  const run = (): void => {
-    if (draft === undefined) return;
-    runs.start(draft);
-    setTab('run');
-  };
-  useShortcuts(run, runs);
-  if (draft === undefined) {
-    return (
-      <>
-        <TopBar server={server} document={document} link={undefined} />
-        <ProblemBanner problems={document.problems} />
-        <p class="empty">The definitions contain no functions.</p>
-      </>
-    );
-  }
-  const reuse = (used: Run): void => {
-    actions.selectFunction(used.functionName);
-    actions.setArgsOf(used.functionName, used.args);
+  const [place, go] = usePlace();
+  const first = start.saved?.functionName ?? '';
+  const lastFunction = useRef(first);
+  if (place.page === 'run') lastFunction.current = place.functionName ?? first;
+  const [draft, actions] = useDraft(document, lastFunction.current, start);
+  const runs = useRuns(server.connection, draft?.fn.name ?? '');
+  const [tab, setTab] = useState<Tab>('input');
+  const isRun = place.page === 'run';
+  const selectFunction = (functionName: string): void => go({ page: 'run', functionName });
+  const runAgain = (functionName: string, args: JsonObject): void => {
+    actions.setArgsOf(functionName, args);
     setTab('input');
-  };
-  const show = (ids: readonly number[]): void => {
-    runs.show(ids);
-    setTab('run');
+    selectFunction(functionName);
   };
   return (
     <>
-      <TopBar server={server} document={document} link={() => linkOf(draft)} />
+      <a class="skip-link" href="#content" onClick={skipToContent}>
+        Skip to the content
+      </a>
+      <TopBar
+        server={server}
+        document={document}
+        pages={pageLinks(place, draft)}
+        link={isRun ? draft && (() => linkOf(draft)) : () => location.href}
+      />
       <ProblemBanner problems={document.problems} />
-      <main class={`workbench tab-${tab}`}>
-        <FunctionList functions={document.functions} selected={draft.fn.name} onSelect={actions.selectFunction} />
-        <section class="input-column" aria-label="Input">
-          <div class="input-scroll">
-            <InputPanel draft={draft} actions={actions} prompt={prompt} />
-          </div>
-          <RunBar draft={draft} actions={actions} document={document} runs={runs} onRun={run} />
-        </section>
-        <section class="output-column" aria-label="Prompt and answers">
-          <Tabs label="Views" tabs={tabHeads(prompt, runs, narrow)} selected={tab} onSelect={setTab} />
-          <div class="output-scroll">
-            <TabPanel name={tab}>
-              {tab === 'run' ? (
-                <RunPanel shown={runs.shown} command={(each) => curlCommand(connection, each)} />
-              ) : tab === 'history' ? (
-                <HistoryPanel runs={runs.all} onShow={show} onReuse={reuse} />
-              ) : (
-                <PromptPanel prompt={prompt} />
-              )}
-            </TabPanel>
-          </div>
-        </section>
-      </main>
+      {!isRun ? (
+        <CallPages server={server} document={document} place={place} go={go} onRunAgain={runAgain} />
+      ) : draft === undefined ? (
+        <p class="empty">The definitions contain no functions.</p>
+      ) : (
+        <RunPage
+          {...{ server, document, draft, actions, runs, tab }}
+          onTab={setTab}
+          onSelect={selectFunction}
+          onReuse={({ functionName, args }) => runAgain(functionName, args)}
+        />
+      )}
     </>
+  );
+}
+
+/** The fragment of an address is the place of the page, so that it cannot be a target. */
+function skipToContent(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+function pageLinks({ page }: PagePlace, draft: Draft | undefined): readonly PageLink[] {
+  const run: PagePlace = draft === undefined ? { page: 'run' } : { page: 'run', functionName: draft.fn.name };
+  return [
+    { text: 'Run', place: run, current: page === 'run' },
+    { text: 'Calls', place: { page: 'calls', filter: {} }, current: page === 'calls' || page === 'call' },
+    { text: 'Charts', place: { page: 'charts', range: 'day' }, current: page === 'charts' },
+  ];
+}
+
+interface RunPageProps {
+  readonly server: Server;
+  readonly document: PlaygroundDocument;
+  readonly draft: Draft;
+  readonly actions: DraftActions;
+  readonly runs: Runs;
+  /** In a wide window, the input is beside the other tabs. */
+  readonly tab: Tab;
+  readonly onTab: (tab: Tab) => void;
+  readonly onSelect: (functionName: string) => void;
+  readonly onReuse: (used: Run) => void;
+}
+
+/** The functions, the arguments of one of them, its prompt and its runs. */
+function RunPage(props: RunPageProps): VNode {
+  const { server, document, draft, actions, runs, onTab, onSelect, onReuse } = props;
+  const prompt = usePrompt(server, draft);
+  const narrow = useNarrow();
+  const tab = props.tab === 'input' && !narrow ? 'prompt' : props.tab;
+  const run = (): void => {
+    if (draft.hasFault) return;
+    runs.start(draft);
+    onTab('run');
+  };
+  useShortcuts(run, runs);
+  const show = (ids: readonly number[]): void => {
+    runs.show(ids);
+    onTab('run');
+  };
+  return (
+    <main class={`workbench tab-${tab}`}>
+      <FunctionList functions={document.functions} selected={draft.fn.name} onSelect={onSelect} />
+      <section class="input-column" aria-label="Input">
+        <div class="input-scroll" id="content" tabIndex={-1}>
+          <InputPanel draft={draft} actions={actions} prompt={prompt} />
+        </div>
+        <RunBar draft={draft} actions={actions} document={document} runs={runs} onRun={run} />
+      </section>
+      <section class="output-column" aria-label="Prompt and answers">
+        <Tabs label="Views" tabs={tabHeads(prompt, runs, narrow)} selected={tab} onSelect={onTab} />
+        <div class="output-scroll">
+          <TabPanel name={tab}>
+            {tab === 'run' ? (
+              <RunPanel shown={runs.shown} command={(each) => curlCommand(server.connection, each)} />
+            ) : tab === 'history' ? (
+              <HistoryPanel runs={runs.all} onShow={show} onReuse={onReuse} />
+            ) : (
+              <PromptPanel prompt={prompt} />
+            )}
+          </TabPanel>
+        </div>
+      </section>
+    </main>
   );
 }
 
@@ -125,7 +179,8 @@ function tabHeads(prompt: Prompt, runs: Runs, narrow: boolean): ReadonlyArray<Ta
 
 /** Ctrl+Enter (or Command+Enter) runs, Escape stops, wherever the focus is. */
 function useShortcuts(run: () => void, runs: Runs): void {
-  useEffect(() => {
+  // Before the next key: an older function would run older arguments.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
         event.preventDefault();

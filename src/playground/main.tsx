@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { stateOfLink } from './data/link.ts';
+import { fragmentOf } from './data/page-place.ts';
 import { ServerConnection } from './server/connection.ts';
 import { draftOfLink, savedDraft, type DraftStart } from './state/use-draft.ts';
 
@@ -9,7 +10,7 @@ async function start(): Promise<DraftStart> {
   const link = await stateOfLink(location.hash);
   if (link === undefined) return { saved };
   // The next reload of the tab restores its newest state instead.
-  history.replaceState(null, '', location.pathname);
+  history.replaceState(null, '', fragmentOf({ page: 'run', functionName: link.functionName }));
   return {
     saved: draftOfLink(link, saved),
     ...(link.client !== undefined && { client: { kind: 'named', name: link.client } }),

@@ -19,7 +19,6 @@ export interface PlaygroundDocument {
   readonly problems: readonly DefinitionProblem[];
   /** `open`: requests can bring clients of their own; `known`: they can name the clients below; `off`: neither. */
   readonly clientRegistry: 'open' | 'known' | 'off';
-  readonly calls: PlaygroundCalls;
   /** The protocols beside `/call` and `/stream`. */
   readonly doors: readonly DoorLink[];
   /** In the order of the definitions. */
@@ -31,11 +30,18 @@ export interface PlaygroundDocument {
   readonly clients: readonly PlaygroundClient[];
   /** The providers that a client of a request can have. */
   readonly providers: readonly string[];
+  readonly calls: PlaygroundCalls;
 }
 
-/** Whether calls are kept. `canSave`: the server writes a test from a call. `off`: a sentence why they are not. */
+/** What the pages of kept calls can do. */
 export type PlaygroundCalls =
-  | { readonly content: 'none' | 'values' | 'all'; readonly canSave: boolean }
+  | {
+      /** The texts that are kept: of each call, its arguments and value, or its prompt and reply too. */
+      readonly content: 'none' | 'values' | 'all';
+      /** The server can write a call to the definitions, as a test. */
+      readonly canSave: boolean;
+    }
+  /** A sentence that states why calls are not kept. */
   | { readonly off: string };
 
 /** Its client is the one that calls it by default. */

@@ -122,6 +122,22 @@ test('the JSON view edits the same arguments, and reports a text that is not JSO
   expect(troubles).toEqual([]);
 });
 
+test('arguments that are not valid JSON do not run', async () => {
+  const { page } = await visit();
+  await selectFunction(page, 'Repaired');
+  await page.getByText('JSON', { exact: true }).click();
+  await typeJson(page, '{"about": ');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Correct the arguments to run the function.').waitFor();
+  expect(await page.getByRole('button', { name: 'Run', exact: true }).isDisabled()).toBe(true);
+  expect(await page.locator('.run').count()).toBe(0);
+  await typeJson(page, '{"about": "milk"}');
+  await page.keyboard.press('Control+Enter');
+  await page.locator('.run').waitFor();
+  await page.getByText('Prompt of this run').click();
+  expect(await page.locator('.sent-prompt .message').innerText()).toContain('Rate milk.');
+});
+
 test('the prompt and its tokens follow the arguments while the user types', async () => {
   const { page, picture } = await visit();
   await page.locator('.role-user', { hasText: 'Ada is 36. Hello' }).waitFor();

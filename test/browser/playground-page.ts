@@ -24,7 +24,12 @@ export interface Visit {
 
 export interface Playground {
   readonly server: () => RunningServer;
-  readonly visit: (options?: BrowserContextOptions, fragment?: string) => Promise<Visit>;
+  /** `prepare` runs before the page loads. */
+  readonly visit: (
+    options?: BrowserContextOptions,
+    fragment?: string,
+    prepare?: (page: Page) => Promise<void>,
+  ) => Promise<Visit>;
 }
 
 /** Starts a server and a browser for the tests of a file. */
@@ -44,10 +49,11 @@ export function usePlayground(options: ServerOptions = { command: 'dev', from: D
     if (server === undefined) throw new Error('the server does not run');
     return server;
   };
-  const visit = async (context: BrowserContextOptions = {}, fragment = ''): Promise<Visit> => {
+  const visit: Playground['visit'] = async (context = {}, fragment = '', prepare) => {
     if (browser === undefined) throw new Error('the browser does not run');
     const page = await browser.newPage({ viewport: { width: 1280, height: 860 }, ...context });
     const troubles = watchTroubles(page, running().url);
+    await prepare?.(page);
     await page.goto(`${running().url}/playground${fragment}`);
     return {
       page,
@@ -75,7 +81,7 @@ export const PHONE = { viewport: { width: 390, height: 844 } };
 
 /** Selects a function in a wide window. */
 export async function selectFunction(page: Page, name: string): Promise<void> {
-  await page.getByRole('navigation').getByRole('button', { name, exact: true }).click();
+  await page.getByRole('navigation', { name: 'Functions' }).getByRole('link', { name, exact: true }).click();
 }
 
 /** The arguments in the JSON view. */

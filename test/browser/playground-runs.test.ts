@@ -194,6 +194,7 @@ test('the history shows old runs again, compares two of them, and brings back th
   await page.getByRole('tab', { name: /History/u }).click();
   const rows = page.locator('.history-row');
   expect(await rows.allInnerTexts()).toEqual([expect.stringContaining('Chatty'), expect.stringContaining('Brief')]);
+  await page.getByText('Kept until you close or reload this page.').waitFor();
   await picture('history-light-1280');
   await page.getByLabel('Select run 1 to compare').check();
   expect(await page.getByRole('button', { name: 'Compare 1 of 2' }).isDisabled()).toBe(true);
@@ -207,6 +208,21 @@ test('the history shows old runs again, compares two of them, and brings back th
   await page.getByRole('tab', { name: /History/u }).click();
   await rows.last().getByRole('button', { name: 'Reuse' }).click();
   expect(await argumentsOf(page)).toEqual({ about: 'first' });
+});
+
+test('another function has no answer yet, and the answer of the first one returns with it', async () => {
+  const { page } = await visit();
+  await selectFunction(page, 'Repaired');
+  await run(page);
+  expect(await page.locator('.run-facts').innerText()).toMatch(/function\s+Repaired/u);
+  await selectFunction(page, 'Failing');
+  await page.getByText('The answer appears here.').waitFor();
+  await page.goBack();
+  await page.locator('.value-view', { hasText: 'Tea' }).waitFor();
+  await selectFunction(page, 'Failing');
+  await page.getByRole('tab', { name: /History/u }).click();
+  await page.locator('.history-run').click();
+  expect(await page.locator('.run-facts').innerText()).toMatch(/function\s+Repaired/u);
 });
 
 test('a link restores the function, the arguments, the mode and the clients, and contains no key', async () => {
@@ -226,7 +242,7 @@ test('a link restores the function, the arguments, the mode and the clients, and
   expect(await other.page.getByRole('radio', { name: 'Call' }).isChecked()).toBe(true);
   expect(await other.page.getByLabel('Client B').inputValue()).toBe('named:Brief');
   expect(await other.page.getByLabel('PLAYGROUND_TEST_KEY').inputValue()).toBe('');
-  expect(other.page.url()).toBe(`${server().url}/playground`);
+  expect(other.page.url()).toBe(`${server().url}/playground#run/Keyless`);
 });
 
 test('the command that the page offers repeats the run', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PHONE, run, usePlayground, type Visit } from './playground-page.ts';
+import { PHONE, run, selectFunction, usePlayground, type Visit } from './playground-page.ts';
 
 const { visit } = usePlayground();
 
@@ -81,7 +81,11 @@ test('a keyboard suffices: to select a function, fill in the form, run it, and r
     }
   };
   await page.getByRole('heading', { name: 'Everything' }).waitFor();
-  await tabTo('Repaired');
+  await page.keyboard.press('Tab');
+  expect(await focused()).toBe('Skip to the content');
+  await tabTo('Everything');
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).toBe('Repaired');
   await page.keyboard.press('Enter');
   await tabTo('Example');
   await page.keyboard.press('Tab');
@@ -99,6 +103,32 @@ test('a keyboard suffices: to select a function, fill in the form, run it, and r
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowLeft');
   expect(await page.locator('.message').first().isVisible()).toBe(true);
+});
+
+test('the list of functions is one stop for Tab, and a link leads past it', async () => {
+  const { page } = await visit();
+  const stops = page.getByRole('navigation', { name: 'Functions' }).locator('[tabindex="0"]');
+  expect(await stops.allInnerTexts()).toEqual(['Everything']);
+  await page.getByText('Skip to the content').focus();
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.id')).toBe('content');
+  expect(page.url()).not.toContain('#');
+  await page.keyboard.press('Tab');
+  expect(await page.evaluate('document.activeElement.closest(".input-scroll") !== null')).toBe(true);
+});
+
+test('the address follows the selected function, so that Back returns to the one before', async () => {
+  const { page } = await visit();
+  await selectFunction(page, 'Repaired');
+  await selectFunction(page, 'Failing');
+  expect(page.url()).toMatch(/#run\/Failing$/u);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Repaired' }).waitFor();
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Everything' }).waitFor();
+  await page.goForward();
+  await page.reload();
+  await page.getByRole('heading', { name: 'Repaired' }).waitFor();
 });
 
 test('every control has a name, and its role fits what it does', async () => {

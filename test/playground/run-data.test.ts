@@ -23,7 +23,6 @@ const DOCUMENT: PlaygroundDocument = {
   program: 'hash',
   problems: [],
   title: 'svc',
-  calls: { off: 'off' },
   version: '1',
   clientRegistry: 'open',
   doors: [],
@@ -32,6 +31,7 @@ const DOCUMENT: PlaygroundDocument = {
   enums: [],
   aliases: [],
   providers: ['openai'],
+  calls: { off: 'This server keeps no calls.' },
   clients: [
     { name: 'Main', provider: 'fallback', members: ['First', 'Second', 'Main'] },
     { name: 'First', provider: 'openai', missing: 'FIRST_KEY' },

@@ -45,9 +45,9 @@ const FACTS = {
   title: 'Mine',
   version: '1.2.3',
   clientRegistry: 'known',
-  calls: { off: 'off' },
   doors: [{ name: "OpenAI's interface", path: '/v1' }],
   missing: new Map([['Main', 'SOME_KEY']]),
+  calls: { off: 'This server keeps no calls.' },
 } as const;
 
 const PLAYGROUND: Playground = {
@@ -73,6 +73,7 @@ test('the description of a program contains types, examples and clients, and no 
     program: PROGRAM.hash,
     title: 'Mine',
     clientRegistry: 'known',
+    calls: { off: 'This server keeps no calls.' },
     doors: [{ name: "OpenAI's interface", path: '/v1' }],
     functions: [
       {

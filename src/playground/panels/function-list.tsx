@@ -1,6 +1,7 @@
-import { useState, useEffect } from 'preact/hooks';
+import { useState, useEffect, useRef } from 'preact/hooks';
 import type { VNode } from 'preact';
-import { Select } from '../widgets/controls.tsx';
+import { fragmentOf } from '../data/page-place.ts';
+import { Select, moveFocus } from '../widgets/controls.tsx';
 import type { PlaygroundFunction } from '../../schema/playground-document.ts';
 
 interface FunctionListProps {
@@ -12,11 +13,11 @@ interface FunctionListProps {
 /** A longer list has a field to search it. */
 const SEARCH_ABOVE = 8;
 
-/** The functions of the program: a list, or a menu in a narrow window. */
+/** The functions of the program: a list of links, or a menu in a narrow window. */
 export function FunctionList(props: FunctionListProps): VNode {
   return (
     <nav class="function-list" aria-label="Functions">
-      {useNarrow() ? <FunctionMenu {...props} /> : <FunctionButtons {...props} />}
+      {useNarrow() ? <FunctionMenu {...props} /> : <FunctionLinks {...props} />}
     </nav>
   );
 }
@@ -32,9 +33,12 @@ function FunctionMenu({ functions, selected, onSelect }: FunctionListProps): VNo
   );
 }
 
-function FunctionButtons({ functions, selected, onSelect }: FunctionListProps): VNode {
+/** Links, of which Tab reaches one, and the arrow keys the others. */
+function FunctionLinks({ functions, selected }: FunctionListProps): VNode {
+  const list = useRef<HTMLUListElement>(null);
   const [search, setSearch] = useState('');
   const found = functions.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
+  const tabStop = found.some(({ name }) => name === selected) ? selected : found[0]?.name;
   return (
     <>
       <h2>Functions</h2>
@@ -48,17 +52,23 @@ function FunctionButtons({ functions, selected, onSelect }: FunctionListProps): 
           onInput={(event) => setSearch(event.currentTarget.value)}
         />
       ) : null}
-      <ul>
+      <ul ref={list}>
         {found.map(({ name }) => (
           <li key={name}>
-            <button
-              type="button"
+            <a
               class="function-item"
+              href={fragmentOf({ page: 'run', functionName: name })}
               aria-current={name === selected ? 'page' : undefined}
-              onClick={() => onSelect(name)}
+              tabIndex={name === tabStop ? 0 : -1}
+              onKeyDown={(event) => {
+                if (event.key === 'ArrowDown') moveFocus(list.current, 1);
+                else if (event.key === 'ArrowUp') moveFocus(list.current, -1);
+                else return;
+                event.preventDefault();
+              }}
             >
               {name}
-            </button>
+            </a>
           </li>
         ))}
       </ul>

@@ -9,7 +9,7 @@ interface HistoryPanelProps {
   readonly onReuse: (run: Run) => void;
 }
 
-/** The runs of this tab: to show again, to compare two, or to begin with their arguments. */
+/** The runs since the page was loaded: to show again, to compare two, or to begin with their arguments. */
 export function HistoryPanel({ runs, onShow, onReuse }: HistoryPanelProps): VNode {
   const [selected, setSelected] = useState<readonly number[]>([]);
   const toggle = (id: number): void =>
@@ -17,7 +17,7 @@ export function HistoryPanel({ runs, onShow, onReuse }: HistoryPanelProps): VNod
   if (runs.length === 0) {
     return (
       <div class="empty">
-        <p>The runs of this tab appear here.</p>
+        <p>The runs of this page appear here.</p>
         <p class="quiet">Select two of them to compare their values.</p>
       </div>
     );
@@ -25,7 +25,7 @@ export function HistoryPanel({ runs, onShow, onReuse }: HistoryPanelProps): VNod
   return (
     <section class="history" aria-label="History">
       <div class="history-head">
-        <p class="quiet">Kept until this tab closes.</p>
+        <p class="quiet">Kept until you close or reload this page.</p>
         <span class="grow" />
         <button
           type="button"

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, useMemo } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState, useMemo } from 'preact/hooks';
 import type { VNode } from 'preact';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { json, jsonParseLinter } from '@codemirror/lang-json';
@@ -48,7 +48,7 @@ export function InputPanel({ draft, actions, prompt }: InputPanelProps): VNode {
       {view === 'form' ? (
         <ArgumentsForm draft={draft} actions={actions} problem={prompt.problem} />
       ) : (
-        <ArgumentsJson key={fn.name} args={args} onChange={actions.setArgs} />
+        <ArgumentsJson key={fn.name} args={args} onChange={actions.setArgs} onFault={actions.setFault} />
       )}
     </div>
   );
@@ -100,15 +100,23 @@ function sameJson(example: FunctionExample, args: JsonObject): boolean {
 interface ArgumentsJsonProps {
   readonly args: JsonObject;
   readonly onChange: (args: JsonObject) => void;
+  /** Called when the text becomes or stops being the text of arguments. */
+  readonly onFault: (hasFault: boolean) => void;
 }
 
 /** Keeps a text that is not valid JSON while the user types, with the arguments as they were. */
-function ArgumentsJson({ args, onChange }: ArgumentsJsonProps): VNode {
+function ArgumentsJson({ args, onChange, onFault }: ArgumentsJsonProps): VNode {
   const [text, setText] = useState(() => JSON.stringify(args, undefined, 2));
   const [revision, setRevision] = useState(0);
   /** The arguments that came from the text and that the page has not rendered yet: the user can type faster than it does. */
   const sent = useRef<readonly JsonObject[]>([args]);
   const { fault } = readArguments(text);
+  const hasFault = fault !== undefined;
+  // Before the user can press the keys that run the function.
+  useLayoutEffect(() => {
+    onFault(hasFault);
+    return () => onFault(false);
+  }, [hasFault]);
   useEffect(() => {
     const at = sent.current.indexOf(args);
     if (at >= 0) {
@@ -130,7 +138,7 @@ function ArgumentsJson({ args, onChange }: ArgumentsJsonProps): VNode {
       <JsonEditor label="Arguments as JSON" text={text} revision={revision} onChange={change} />
       {fault === undefined ? null : (
         <p class="error" role="alert">
-          {fault} The last valid arguments are in use.
+          {fault} The prompt is that of the last valid arguments.
         </p>
       )}
     </div>

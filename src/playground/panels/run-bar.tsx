@@ -23,7 +23,7 @@ interface RunBarProps {
 
 /** Selects the client, or two to compare, and how to run; starts and stops runs. */
 export function RunBar({ draft, actions, document, runs, onRun }: RunBarProps): VNode {
-  const { client, fn, keys, mode, other } = draft;
+  const { client, fn, hasFault, keys, mode, other } = draft;
   const running = runs.all.some(isRunning);
   const shared = { fn, document, keys, onKey: actions.setKey };
   return (
@@ -37,6 +37,7 @@ export function RunBar({ draft, actions, document, runs, onRun }: RunBarProps): 
       {other === undefined ? null : (
         <ClientPicker {...shared} label="Client B" choice={other} onChange={actions.setOther} />
       )}
+      {hasFault ? <p class="error">Correct the arguments to run the function.</p> : null}
       <div class="run-row">
         <Segmented
           label="How to run"
@@ -63,7 +64,13 @@ export function RunBar({ draft, actions, document, runs, onRun }: RunBarProps): 
             <Icon name="stop" /> Stop
           </button>
         ) : (
-          <button type="button" class="button primary run-button" onClick={onRun} title="Ctrl+Enter or ⌘ Enter">
+          <button
+            type="button"
+            class="button primary run-button"
+            disabled={hasFault}
+            onClick={onRun}
+            title="Ctrl+Enter or ⌘ Enter"
+          >
             <Icon name="play" /> Run
           </button>
         )}

@@ -1,5 +1,6 @@
 import { useMemo, useEffect, useState } from 'preact/hooks';
 import type { ComponentChildren, VNode } from 'preact';
+import { dollarText } from '../data/amount-texts.ts';
 import { differingPaths, isRunning, type Run, STATE_TEXT, replySegments } from '../data/run.ts';
 import { CopyButton, ProblemView } from '../widgets/controls.tsx';
 import { Messages } from '../widgets/messages.tsx';
@@ -40,7 +41,7 @@ function OneRun({ run, command }: { readonly run: Run; readonly command: RunPane
         </div>
       )}
       <ParserView run={run} />
-      <Attempts run={run} />
+      {severalAttempts(run)}
       <SentPrompt run={run} />
       <p class="run-actions">
         <CopyButton wide label="Copy as curl" text={() => command(run)} />
@@ -49,7 +50,8 @@ function OneRun({ run, command }: { readonly run: Run; readonly command: RunPane
   );
 }
 
-function RunHead({ run }: { readonly run: Run }): VNode {
+/** The figures of a run, and its failure. */
+export function RunHead({ run }: { readonly run: Run }): VNode {
   return (
     <>
       <RunFacts run={run} />
@@ -58,7 +60,7 @@ function RunHead({ run }: { readonly run: Run }): VNode {
   );
 }
 
-interface AnswerPartProps {
+interface TitledPartProps {
   readonly title: string;
   /** What the button copies; undefined while there is nothing. */
   readonly text: string | undefined;
@@ -67,7 +69,8 @@ interface AnswerPartProps {
   readonly children: ComponentChildren;
 }
 
-function AnswerPart({ title, text, copyLabel, missing, children }: AnswerPartProps): VNode {
+/** A part of an answer, with a button that copies it. */
+export function TitledPart({ title, text, copyLabel, missing, children }: TitledPartProps): VNode {
   return (
     <section class="answer-part" aria-label={title}>
       <div class="part-head">
@@ -80,28 +83,39 @@ function AnswerPart({ title, text, copyLabel, missing, children }: AnswerPartPro
   );
 }
 
-function ValueSection({ run, differing }: { readonly run: Run; readonly differing?: ReadonlySet<string> }): VNode {
+export function ValueSection({
+  run,
+  differing,
+}: {
+  readonly run: Run;
+  readonly differing?: ReadonlySet<string>;
+}): VNode {
   const { value } = run;
   const text = value === undefined ? undefined : JSON.stringify(value, undefined, 2);
   return (
-    <AnswerPart
+    <TitledPart
       title="Value"
       copyLabel="Copy the value"
       text={text}
       missing={isRunning(run) ? 'Nothing yet' : 'No value'}
     >
       {value === undefined ? null : <ValueView value={value} {...(differing !== undefined && { differing })} />}
-    </AnswerPart>
+    </TitledPart>
   );
 }
 
-function ReplySection({ run }: { readonly run: Run }): VNode {
+interface ReplySectionProps {
+  readonly run: Run;
+  readonly missing?: string;
+}
+
+/** The reply of the model, with marks at what svc took from it. */
+export function ReplySection({ run, missing = isRunning(run) ? 'Nothing yet' : 'No reply' }: ReplySectionProps): VNode {
   const text = run.reply === '' ? undefined : run.reply;
-  const missing = isRunning(run) ? 'Nothing yet' : 'No reply';
   return (
-    <AnswerPart title="Reply of the model" copyLabel="Copy the reply" text={text} missing={missing}>
+    <TitledPart title="Reply of the model" copyLabel="Copy the reply" text={text} missing={missing}>
       <ReplyView run={run} />
-    </AnswerPart>
+    </TitledPart>
   );
 }
 
@@ -141,7 +155,7 @@ function TwoRuns({ a, b }: { readonly a: Run; readonly b: Run }): VNode {
               <ReplyView run={run} />
               <ParserView run={run} />
             </details>
-            <Attempts run={run} />
+            {severalAttempts(run)}
           </article>
         ))}
       </div>
@@ -157,12 +171,13 @@ function RunFacts({ run }: { readonly run: Run }): VNode {
   const elapsed = useElapsed(run);
   const { partials, resets, trace } = run;
   const figures: ReadonlyArray<readonly [name: string, value: string | number | undefined]> = [
+    ['function', run.functionName],
     ['client', clientText(run)],
     ['total', durationText(trace?.total_ms ?? elapsed)],
     ['first text', firstText(run)],
     ['tokens in', trace?.input_tokens],
     ['tokens out', trace?.output_tokens],
-    ['cost', trace?.cost === undefined ? undefined : dollars(trace.cost)],
+    ['cost', trace?.cost === undefined ? undefined : dollarText(trace.cost)],
     ['partials', partials === 0 ? undefined : partials],
     ['restarts', resets === 0 ? undefined : resets],
     ['ended by', trace?.finish_reason === 'stop' ? undefined : trace?.finish_reason],
@@ -196,13 +211,6 @@ function firstText({ firstMs, mode, trace }: Run): string | undefined {
   return ms === undefined ? undefined : durationText(ms);
 }
 
-/** `$12.35`, `$0.000421`. */
-function dollars(cost: number): string {
-  const isSmall = cost > 0 && cost < 0.1;
-  const format = { style: 'currency', currency: 'USD', ...(isSmall && { maximumSignificantDigits: 3 }) } as const;
-  return new Intl.NumberFormat('en-US', format).format(cost);
-}
-
 const TICK_MS = 100;
 
 function useElapsed(run: Run): number {
@@ -216,26 +224,42 @@ function useElapsed(run: Run): number {
   return running ? Math.max(0, now - run.startedAt.getTime()) : run.elapsedMs;
 }
 
-/** Every attempt of a run, if there was more than one: the failure of the only one is that of the run. */
-function Attempts({ run }: { readonly run: Run }): VNode | null {
-  const attempts = run.trace?.attempts ?? [];
-  if (attempts.length < 2) return null;
+/** The failure of the only attempt is that of the run. */
+function severalAttempts({ trace }: Run): VNode | null {
+  return trace === undefined || trace.attempts.length < 2 ? null : <Attempts attempts={trace.attempts} />;
+}
+
+/** Every attempt, with a bar that begins at the end of the attempt before. */
+export function Attempts({ attempts }: { readonly attempts: readonly TraceAttempt[] }): VNode {
+  const total = attempts.reduce((sum, { duration_ms: ms }) => sum + ms, 0);
+  let start = 0;
   return (
     <section class="attempts" aria-label="Attempts">
       <h3>Attempts</h3>
       <ol>
-        {attempts.map((attempt, at) => (
-          <Attempt key={at} attempt={attempt} />
-        ))}
+        {attempts.map((attempt, at) => {
+          start += attempt.duration_ms;
+          return <Attempt key={at} attempt={attempt} start={start - attempt.duration_ms} total={Math.max(1, total)} />;
+        })}
       </ol>
     </section>
   );
 }
 
-function Attempt({ attempt }: { readonly attempt: TraceAttempt }): VNode {
+interface AttemptProps {
+  readonly attempt: TraceAttempt;
+  /** In milliseconds, as is the total. */
+  readonly start: number;
+  readonly total: number;
+}
+
+function Attempt({ attempt, start, total }: AttemptProps): VNode {
   const { client, duration_ms: ms, message, outcome, reask, upstream_status: status } = attempt;
   return (
     <li>
+      <svg class="attempt-bar" viewBox={`0 0 ${total} 1`} preserveAspectRatio="none" aria-hidden="true">
+        <rect class={outcome === 'ok' ? 'ok' : 'failed'} x={start} width={Math.max(ms, total / 200)} height="1" />
+      </svg>
       <span class={outcome === 'ok' ? 'chip check-passed' : 'chip check-failed'}>{outcome}</span> {client}
       {reask === true ? ', re-ask' : ''}
       {status === undefined ? '' : `, status ${status}`}, {durationText(ms)}
@@ -278,7 +302,7 @@ const VERDICTS: Readonly<Record<ExplainedCandidate['verdict'], string>> = {
 };
 
 /** What svc took from the reply, what it repaired, and what it skipped. */
-function ParserView({ run }: { readonly run: Run }): VNode | null {
+export function ParserView({ run }: { readonly run: Run }): VNode | null {
   const { explanation } = run;
   if (explanation === undefined) return null;
   return (
@@ -327,7 +351,8 @@ function CandidateView({ candidate }: { readonly candidate: ExplainedCandidate }
   );
 }
 
-function FlagView({ flag: { flag, path, detail } }: { readonly flag: ParseFlag }): VNode {
+/** A repair of a reply. */
+export function FlagView({ flag: { flag, path, detail } }: { readonly flag: ParseFlag }): VNode {
   return (
     <li>
       <span class="chip">{flag}</span> {path === '' ? null : <code>{path}</code>} {detail}

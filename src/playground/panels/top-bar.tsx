@@ -2,22 +2,40 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PlaygroundDocument } from '../../schema/playground-document.ts';
 import type { Server } from '../state/use-server.ts';
+import { fragmentOf, type PagePlace } from '../data/page-place.ts';
 import { CopyButton, IconButton } from '../widgets/controls.tsx';
 
 interface TopBarProps {
   readonly server: Server;
   readonly document: PlaygroundDocument | undefined;
+  /** The pages that the user can switch between; empty before the page has the description of the program. */
+  readonly pages: readonly PageLink[];
   /** An address that restores the state of the page; undefined if there is none to restore. */
-  readonly link: (() => Promise<string>) | undefined;
+  readonly link: (() => string | Promise<string>) | undefined;
+}
+
+export interface PageLink {
+  readonly text: string;
+  readonly place: PagePlace;
+  readonly current: boolean;
 }
 
 /** The name of the page, the state of its server, and what concerns the page as a whole. */
-export function TopBar({ server, document, link }: TopBarProps): VNode {
+export function TopBar({ server, document, pages, link }: TopBarProps): VNode {
   return (
     <header class="top-bar">
       <span class="brand">
         <strong>{document?.title ?? 'svc'}</strong> <span class="brand-page">playground</span>
       </span>
+      {pages.length === 0 ? null : (
+        <nav class="page-links" aria-label="Pages">
+          {pages.map(({ text, place, current }) => (
+            <a key={text} href={fragmentOf(place)} aria-current={current ? 'page' : undefined}>
+              {text}
+            </a>
+          ))}
+        </nav>
+      )}
       <ServerStatus server={server} />
       <span class="grow" />
       {document?.doors.map(({ name, path }) => (

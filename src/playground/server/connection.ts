@@ -7,6 +7,11 @@ type PageAnswer<T> =
   | { readonly ok: true; readonly value: T; readonly headers: Headers }
   | { readonly ok: false; readonly status: number; readonly problem: ErrorBody; readonly headers?: Headers };
 
+interface GetOptions {
+  readonly etag?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
 /** The server that delivered the page. Addresses are relative to the page, so that a path prefix works. */
 export class ServerConnection {
   /** In memory only: closing or reloading the tab removes it. Empty: the server requires none. */
@@ -23,9 +28,9 @@ export class ServerConnection {
   }
 
   /** Gets a JSON document; undefined if it still has the etag. */
-  async get<T>(path: string, etag?: string): Promise<PageAnswer<T> | undefined> {
+  async get<T>(path: string, { etag, signal }: GetOptions = {}): Promise<PageAnswer<T> | undefined> {
     const headers = etag === undefined ? {} : { 'if-none-match': etag };
-    const response = await this.#fetch(path, { headers, cache: 'no-store' });
+    const response = await this.#fetch(path, { headers, cache: 'no-store', ...(signal !== undefined && { signal }) });
     return response instanceof Response && response.status === 304 ? undefined : answerOf<T>(response);
   }
 

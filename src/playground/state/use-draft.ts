@@ -15,16 +15,18 @@ export interface Draft {
   readonly other: ClientChoice | undefined;
   /** Kept in memory only. */
   readonly keys: Keys;
+  /** The text of the arguments is not valid, so that `args` are those before it. */
+  readonly hasFault: boolean;
 }
 
 export interface DraftActions {
-  readonly selectFunction: (name: string) => void;
   readonly setArgs: (args: JsonObject) => void;
   readonly setArgsOf: (functionName: string, args: JsonObject) => void;
   readonly setMode: (mode: RunMode) => void;
   readonly setClient: (client: ClientChoice) => void;
   readonly setOther: (other: ClientChoice | undefined) => void;
   readonly setKey: (variable: string, value: string) => void;
+  readonly setFault: (hasFault: boolean) => void;
 }
 
 export interface DraftStart {
@@ -33,14 +35,18 @@ export interface DraftStart {
   readonly other?: ClientChoice;
 }
 
-/** Undefined if the program has no functions. */
-export function useDraft(document: PlaygroundDocument, start: DraftStart): readonly [Draft | undefined, DraftActions] {
-  const [functionName, selectFunction] = useState(start.saved?.functionName ?? '');
+/** The arguments and clients for a function; if it does not exist, for the first one. Undefined if the program has no functions. */
+export function useDraft(
+  document: PlaygroundDocument,
+  functionName: string,
+  start: DraftStart,
+): readonly [Draft | undefined, DraftActions] {
   const [argsOf, setArgsOf] = useState<Readonly<Record<string, JsonObject>>>(start.saved?.args ?? {});
   const [mode, setMode] = useState<RunMode>(start.saved?.mode ?? 'stream');
   const [client, setClient] = useState<ClientChoice>(start.client ?? OWN_CLIENT);
   const [other, setOther] = useState<ClientChoice | undefined>(start.other);
   const [keys, setKeys] = useState<Keys>({});
+  const [hasFault, setFault] = useState(false);
   const types = useMemo(() => typesOf(document), [document]);
   const fn = document.functions.find(({ name }) => name === functionName) ?? document.functions[0];
   const known = fn === undefined || !Object.hasOwn(argsOf, fn.name) ? undefined : argsOf[fn.name];
@@ -49,16 +55,16 @@ export function useDraft(document: PlaygroundDocument, start: DraftStart): reado
   useLayoutEffect(() => saveDraft({ functionName: fn?.name ?? '', args: argsOf, mode }), [fn, argsOf, mode]);
   const setArgs = (name: string, next: JsonObject): void => setArgsOf((before) => ({ ...before, [name]: next }));
   const actions: DraftActions = {
-    selectFunction,
     setArgs: (next) => fn !== undefined && setArgs(fn.name, next),
     setArgsOf: setArgs,
     setMode,
     setClient,
     setOther,
     setKey: (variable, value) => setKeys((before) => ({ ...before, [variable]: value })),
+    setFault,
   };
   const draft =
-    fn === undefined ? undefined : { fn, types, args, mode, other, keys, client: existing(client, document) };
+    fn === undefined ? undefined : { fn, types, args, mode, other, keys, hasFault, client: existing(client, document) };
   return [draft, actions];
 }
 

@@ -29,9 +29,10 @@ export interface Runs {
 /** Older runs are forgotten: each holds its reply and its prompt. */
 const MOST_RUNS = 50;
 
-export function useRuns(connection: ServerConnection): Runs {
+/** The runs of this page, of which it shows the newest one of the function until the user selects another one. */
+export function useRuns(connection: ServerConnection, selected: string): Runs {
   const [all, setAll] = useState<readonly Run[]>([]);
-  const [ids, setIds] = useState<readonly number[]>([]);
+  const [selection, setSelection] = useState<Selection>({ of: '', ids: [] });
   const lastId = useRef(0);
   const aborts = useRef(new Set<AbortController>());
   const change = useBatchedChanges(setAll);
@@ -46,17 +47,27 @@ export function useRuns(connection: ServerConnection): Runs {
     void runFunction(request, (made) => change(id, made)).then(() => aborts.current.delete(abort));
     return run;
   };
+  const show = (ids: readonly number[]): void => setSelection({ of: selected, ids });
   const start = (draft: Draft): void => {
     const choices = draft.other === undefined ? [draft.client] : [draft.client, draft.other];
     const runs = choices.map((choice) => startOne(draft, choice));
     setAll((before) => [...runs, ...before].slice(0, MOST_RUNS));
-    setIds(runs.map(({ id }) => id));
+    show(runs.map(({ id }) => id));
   };
   const stop = (): void => {
     for (const abort of aborts.current) abort.abort();
   };
-  const shown = useMemo(() => ids.flatMap((id) => all.filter((run) => run.id === id)), [all, ids]);
-  return { all, shown, show: setIds, start, stop };
+  const shown = useMemo(() => {
+    if (selection.of !== selected) return all.filter(({ functionName }) => functionName === selected).slice(0, 1);
+    return selection.ids.flatMap((id) => all.filter((run) => run.id === id));
+  }, [all, selection, selected]);
+  return { all, shown, show, start, stop };
+}
+
+/** The runs to show while this function is selected. */
+interface Selection {
+  readonly of: string;
+  readonly ids: readonly number[];
 }
 
 function newRun(draft: Draft, choice: ClientChoice, id: number): Run {
@@ -114,7 +125,9 @@ type ChangeRun = (change: RunChange | ((run: Run) => RunChange)) => void;
 /** Runs a function, then asks how svc read the reply. Never rejects. */
 async function runFunction(request: RunRequest, change: ChangeRun): Promise<void> {
   const reply = await (request.mode === 'call' ? call(request, change) : stream(request, change));
-  if (reply !== undefined && reply !== '') await explain(request, reply, change);
+  if (reply === undefined || reply === '') return;
+  const explanation = await fetchExplanation(request, reply);
+  if (explanation !== undefined) change({ explanation });
 }
 
 /** Resolves with the reply of the model, if there was one. */
@@ -182,18 +195,17 @@ function fail(problem: ErrorBody, change: ChangeRun): string | undefined {
   return reply;
 }
 
-async function explain(
-  { connection, functionName, signal }: RunRequest,
+/** How the definitions of now read a reply; undefined if the server cannot explain it. */
+export async function fetchExplanation(
+  { connection, functionName, signal }: Pick<RunRequest, 'connection' | 'functionName' | 'signal'>,
   text: string,
-  change: ChangeRun,
-): Promise<void> {
+): Promise<Explanation | undefined> {
   const answer = await connection.post<{ readonly explanation: Explanation }>(
     `parse/${functionName}`,
     { text, explain: true },
     signal,
   );
-  const explanation = answer.ok ? answer.value.explanation : answer.problem.explanation;
-  if (explanation !== undefined) change({ explanation });
+  return answer.ok ? answer.value.explanation : answer.problem.explanation;
 }
 
 /** Reads the data of server-sent events from a response; calls `take` with each as soon as it is complete. */

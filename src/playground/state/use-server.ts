@@ -27,7 +27,7 @@ export function useServer(connection: ServerConnection): Server {
   const [state, setState] = useState<KnownServer>({ reloads: 0 });
   const etag = useRef<string | undefined>(undefined);
   const load = useCallback(async () => {
-    const answer = await connection.get<PlaygroundDocument>('playground/program.json', etag.current);
+    const answer = await connection.get<PlaygroundDocument>('playground/program.json', { etag: etag.current });
     if (answer === undefined) setState(withoutProblem);
     else if (answer.ok) {
       etag.current = answer.headers.get('etag') ?? undefined;
@@ -37,7 +37,7 @@ export function useServer(connection: ServerConnection): Server {
     } else setState((before) => ({ ...before, problem: answer.problem }));
   }, [connection]);
   const locked = state.key !== undefined;
-  useEffect(() => (locked ? undefined : repeatWhileVisible(load)), [load, locked]);
+  useEffect(() => (locked ? undefined : repeatWhileVisible(load, POLL_MS)), [load, locked]);
   const enterKey = (key: string): void => {
     connection.key = key;
     etag.current = undefined;
@@ -59,7 +59,7 @@ function withoutProblem(before: KnownServer): KnownServer {
 }
 
 /** Calls `load` now, at an interval while the page is visible, and as soon as the user comes back to it. */
-function repeatWhileVisible(load: () => Promise<void>): () => void {
+export function repeatWhileVisible(load: () => Promise<void>, intervalMs: number): () => void {
   let timer = 0;
   let loading = false;
   let ended = false;
@@ -69,7 +69,7 @@ function repeatWhileVisible(load: () => Promise<void>): () => void {
     loading = true;
     if (document.visibilityState === 'visible') await load();
     loading = false;
-    if (!ended) timer = setTimeout(() => void next(), POLL_MS);
+    if (!ended) timer = setTimeout(() => void next(), intervalMs);
   };
   const onVisible = (): void => {
     if (document.visibilityState === 'visible') void next();

@@ -158,6 +158,68 @@ export function ProblemView({ problem }: { readonly problem: ErrorBody }): VNode
   );
 }
 
+interface AnswerNoticeProps {
+  readonly answer: { readonly problem?: ErrorBody | undefined; readonly slow: boolean };
+  /** The page has nothing to show yet. */
+  readonly missing: boolean;
+  readonly onRetry?: () => void;
+}
+
+/** Why the page has no answer of the server, or no newer one; nothing while all is well. */
+export function AnswerNotice({ answer: { problem, slow }, missing, onRetry }: AnswerNoticeProps): VNode | null {
+  if (problem !== undefined) {
+    return (
+      <>
+        <ProblemView problem={problem} />
+        {onRetry === undefined ? null : (
+          <p>
+            <button type="button" class="button small" onClick={onRetry}>
+              Try again
+            </button>
+          </p>
+        )}
+      </>
+    );
+  }
+  if (!missing) return null;
+  return (
+    <p class="quiet" role="status">
+      {slow ? 'The server has not answered yet. A search in the texts of many calls takes longer.' : 'Loading…'}
+    </p>
+  );
+}
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A window above the page. Escape closes it; the focus then returns to the control that opened it. */
+export function Dialog({ title, onClose, children }: DialogProps): VNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog class="dialog" aria-label={title} ref={dialog} onClose={onClose}>
+      <div class="part-head">
+        <h2>{title}</h2>
+        <span class="grow" />
+        <IconButton icon="close" label="Close" onClick={() => dialog.current?.close()} />
+      </div>
+      {children}
+    </dialog>
+  );
+}
+
+/** Moves the focus by a number of links or tabs; after the last one comes the first. Returns the one that has the focus then. */
+export function moveFocus(container: HTMLElement | null, steps: number): HTMLElement | undefined {
+  const items = [...(container?.querySelectorAll<HTMLElement>('a, [role="tab"]') ?? [])];
+  const at = items.findIndex((item) => item === document.activeElement);
+  const next = items[(at + steps + items.length) % items.length];
+  next?.focus();
+  return next;
+}
+
 interface TabsProps<Name extends string> {
   readonly label: string;
   readonly tabs: ReadonlyArray<TabHead<Name>>;
@@ -173,13 +235,6 @@ export interface TabHead<Name extends string> {
 /** A row of tabs. The arrow keys select the next one, as users of a keyboard expect (WAI-ARIA, tabs pattern). */
 export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: TabsProps<Name>): VNode {
   const row = useRef<HTMLDivElement>(null);
-  const move = (steps: number): void => {
-    const shown = [...(row.current?.querySelectorAll<HTMLButtonElement>('[role="tab"]') ?? [])];
-    const at = shown.findIndex((tab) => tab.dataset['name'] === selected);
-    const next = shown[(at + steps + shown.length) % shown.length];
-    next?.focus();
-    next?.click();
-  };
   return (
     <div class="tabs" role="tablist" aria-label={label} ref={row}>
       {tabs.map(({ name, text }) => (
@@ -188,15 +243,14 @@ export function Tabs<Name extends string>({ label, tabs, selected, onSelect }: T
           type="button"
           role="tab"
           id={`tab-${name}`}
-          data-name={name}
           aria-selected={name === selected}
           aria-controls={`panel-${name}`}
           tabIndex={name === selected ? 0 : -1}
           class="tab"
           onClick={() => onSelect(name)}
           onKeyDown={(event) => {
-            if (event.key === 'ArrowRight') move(1);
-            else if (event.key === 'ArrowLeft') move(-1);
+            if (event.key === 'ArrowRight') moveFocus(row.current, 1)?.click();
+            else if (event.key === 'ArrowLeft') moveFocus(row.current, -1)?.click();
           }}
         >
           {text}

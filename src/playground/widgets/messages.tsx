@@ -42,6 +42,13 @@ function Part({ part }: { readonly part: MessagePart }): VNode {
 /** The address of a picture is shown and not loaded: the page sends no request to another server. */
 function Media({ part }: { readonly part: Extract<MessagePart, { readonly kind: 'media' }> }): VNode {
   const { media, source } = part;
+  if (source.kind === 'base64' && source.data === '') {
+    return (
+      <div class="media-url">
+        <span class="chip">{media}</span> <span class="quiet">The content of the file is not kept.</span>
+      </div>
+    );
+  }
   if (source.kind === 'base64') return <MediaPreview media={media} data={source.data} mediaType={source.mediaType} />;
   return (
     <div class="media-url">

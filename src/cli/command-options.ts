@@ -13,6 +13,8 @@ export interface BatchOptions {
   readonly limit?: number;
   readonly retryFailed?: true;
   readonly acceptChanges?: true;
+  /** The columns of the input to copy, each once. */
+  readonly copy?: readonly string[];
 }
 
 /** Providers limit how many calls of one account they serve at once; 10 is within the lowest of these limits. */
@@ -23,6 +25,7 @@ export const BATCH_OPTIONS: readonly Option[] = [
     'Rows:',
     new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory(),
     new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory(),
+    copyOption('Copy this column of the input, such as an id, to the answers'),
     numeric('--limit <n>', 'Run only this many rows, from the first one', wholeNumber(1, 2 ** 40)),
     new Option('--retry-failed', 'Run the failed rows again'),
     new Option('--accept-changes', 'Continue although the input or the definitions have changed since the first run'),
@@ -36,6 +39,12 @@ export const BATCH_OPTIONS: readonly Option[] = [
     new Option('--api-key-env <name>', 'The variable with the key for --server').default('SVC_API_KEY'),
   ),
 ];
+
+function copyOption(help: string): Option {
+  return new Option('--copy <column>', `${help}; it need not be a parameter (repeatable)`).argParser(
+    (text, before: readonly string[] | undefined) => [...new Set(appended(text, before))],
+  );
+}
 
 function inGroup(heading: string, ...options: readonly Option[]): readonly Option[] {
   return options.map((option) => option.helpGroup(heading));

@@ -147,19 +147,22 @@ class BatchCommand {
   }
 
   async #openFiles({ openapi, hash }: Target): Promise<Result<BatchFiles, string>> {
-    const { in: inputPath, out, acceptChanges = false, retryFailed = false } = this.#options;
+    const { in: inputPath, out, acceptChanges = false, retryFailed = false, copy = [] } = this.#options;
     const signature = signatureOf(openapi, this.#functionName);
     if (signature === undefined) return err(thereIsNo('function', this.#functionName, functionsIn(openapi)));
-    const input = inputRows(inputPath, delimiterIn(inputPath), signature);
+    const extra = { has: (name: string) => copy.includes(name), required: copy };
+    const input = inputRows({ path: inputPath, delimiter: delimiterIn(inputPath), signature, extra });
     const facts = await scanInput(input, inputPath);
     if (!facts.ok) return facts;
-    const questions = { function: this.#functionName, definitions: hash, input: facts.value.sha256 };
+    const { sha256 } = facts.value;
+    const questions = { function: this.#functionName, definitions: hash, input: sha256, copy: JSON.stringify(copy) };
     const claim = writable(out, () => claimAnswers(out, questions, { inputPath, acceptChanges, retryFailed }));
     if (!claim.ok) return claim;
     const { run, round } = claim.value;
     const { lastRow } = facts.value;
     try {
-      const answers = await AnswersFile.open(out, formatOf(out, signature), { lastRow, dropFailures: retryFailed });
+      const format = formatOf(out, signature, copy);
+      const answers = await AnswersFile.open(out, format, { lastRow, dropFailures: retryFailed });
       return answers.ok ? ok({ input, facts: facts.value, answers: answers.value, run: `${run}-${round}` }) : answers;
     } catch (error) {
       return err(`"${out}" cannot be written: ${writeFault(error)}`);
@@ -216,9 +219,9 @@ async function finishFile(answers: AnswersFile, finished: boolean, path: string)
   }
 }
 
-function formatOf(path: string, { fields }: Signature): AnswerFormat {
+function formatOf(path: string, { fields }: Signature, copy: readonly string[]): AnswerFormat {
   const delimiter = delimiterIn(path);
-  return delimiter === undefined ? JSON_ANSWERS : csvAnswers(delimiter, fields);
+  return delimiter === undefined ? JSON_ANSWERS : csvAnswers(delimiter, fields, copy);
 }
 
 function delimiterIn(path: string): string | undefined {

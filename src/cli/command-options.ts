@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { err, ok, type Result } from '../base/result.ts';
 import { wholeNumber, share, type ParseValue } from '../config/settings.ts';
 
 /** The options of `svc batch` besides the settings, as commander parses `BATCH_OPTIONS`. */
@@ -121,8 +122,17 @@ export interface TestOptions {
   readonly record?: string;
   readonly replay?: string;
   readonly watch?: true;
-  readonly format: 'pretty' | 'json' | 'junit';
+  readonly format: 'pretty' | 'json' | 'junit' | 'csv' | 'html';
   readonly out?: string;
+  /** The file with rows; absent for tests. The options below need it. */
+  readonly data?: string;
+  readonly copy?: readonly string[];
+  /** The directory of another version of the definitions. */
+  readonly against?: string;
+  readonly judge?: string;
+  readonly judgePass: number;
+  /** From 0 to 1. */
+  readonly similarPass: number;
 }
 
 export const TEST_OPTIONS: readonly Option[] = [
@@ -139,6 +149,26 @@ export const TEST_OPTIONS: readonly Option[] = [
     new Option('--pass-if-no-tests', 'Exit with 0 if no test is found'),
   ),
   ...inGroup(
+    'Rows:',
+    new Option(
+      '--data <file>',
+      'Run one function on every row of this file instead of the tests: .jsonl or .ndjson, .csv or .tsv',
+    ).conflicts(['list', 'passIfNoTests', 'repeat']),
+    copyOption('Copy this column of the rows to the report'),
+    new Option('--against <dir>', 'Compare with the same function of the definitions in this directory'),
+    new Option(
+      '--judge <function>',
+      'Ask this function, whose parameters are input, output and expected, about each value',
+    ),
+    numeric('--judge-pass <number>', 'The least number of the judge with which a row passes', decimalNumber).default(
+      0.5,
+    ),
+    numeric('--similar-pass <share>', 'The least similarity of strings in columns "similar"', share).default(
+      0.8,
+      '80%',
+    ),
+  ),
+  ...inGroup(
     'Calls:',
     repeatable('--client <name>', "Call this client instead of the function's own; compare several"),
     numeric('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY),
@@ -147,7 +177,10 @@ export const TEST_OPTIONS: readonly Option[] = [
       'Run each test this many times, and report how many runs pass',
       wholeNumber(1, 1000),
     ).default(1),
-    numeric('--pass-rate <share>', 'Share of the runs of a test that must pass', share).default(1, '100%'),
+    numeric('--pass-rate <share>', 'Share of the runs of a test, or of the rows, that must pass', share).default(
+      1,
+      '100%',
+    ),
     new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test'),
     new Option('--record <dir>', 'Save the replies of the models in this directory').conflicts('replay'),
     new Option('--replay <dir>', 'Use the replies in this directory instead of calling models'),
@@ -155,10 +188,16 @@ export const TEST_OPTIONS: readonly Option[] = [
   ...inGroup(
     'Report:',
     new Option('--watch', 'Run the tests again whenever a file is saved'),
-    new Option('--format <name>', 'Format of the report').choices(['pretty', 'json', 'junit']).default('pretty'),
+    new Option('--format <name>', 'Format of the report; csv and html need --data')
+      .choices(['pretty', 'json', 'junit', 'csv', 'html'])
+      .default('pretty'),
     new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal'),
   ),
 ];
+
+function decimalNumber(text: string): Result<number, string> {
+  return /^-?\d+(?:\.\d+)?$/u.test(text) ? ok(Number(text)) : err('a number such as 0.5');
+}
 
 function repeatable(flags: string, help: string): Option {
   return new Option(flags, `${help} (repeatable)`).argParser(appended);

@@ -233,7 +233,7 @@ function argumentsWithout(details: readonly Violation[], args: JsonObject): Resu
  * Returns the value of a cell for a parameter that accepts these kinds of values; undefined for an empty cell of an optional
  * parameter. Only a parameter of strings takes the text as it is; the others take JSON.
  */
-function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
+export function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
   if (cell === '' && kinds.has('null')) return ok(undefined);
   const onlyStrings = [...kinds].every((kind) => kind === 'string' || kind === 'null');
   if (onlyStrings) return ok(cell);
@@ -301,7 +301,7 @@ export async function scanInput(input: InputRows, path: string): Promise<Result<
 }
 
 /** A sentence about an error of the whole file, or of the system; throws any other one. */
-function readingFault(error: unknown, path: string): string {
+export function readingFault(error: unknown, path: string): string {
   if (error instanceof InputFault) return `"${path}" cannot be read: ${error.message}`;
   if (error instanceof Error && 'syscall' in error) return `"${path}" cannot be read: ${readFault(error)}`;
   throw error;

@@ -101,16 +101,16 @@ function durationOf({ runs }: TestResult): number {
   return runs.reduce((sum, run) => sum + run.durationMs, 0);
 }
 
-function seconds(ms: number): string {
+export function seconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-function element(name: string, attributes: Attributes, children: readonly string[]): string {
+export function element(name: string, attributes: Attributes, children: readonly string[]): string {
   const head = opening(name, attributes);
   return children.length === 0 ? `<${head}/>` : `<${head}>\n${children.join('\n')}\n</${name}>`;
 }
 
-function textElement(name: string, attributes: Attributes, text: string): string {
+export function textElement(name: string, attributes: Attributes, text: string): string {
   return `<${opening(name, attributes)}>${escaped(text)}</${name}>`;
 }
 
@@ -130,6 +130,6 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF\p{Surrogate}]/gu;
 
 /** Replaces the characters that no XML document can contain (https://www.w3.org/TR/xml/#charsets), and lone surrogates. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll(FORBIDDEN, '\uFFFD').replaceAll(/[&<>"]/gu, (character) => ENTITIES[character] ?? '');
 }

@@ -118,7 +118,7 @@ interface QueueSettings {
 }
 
 /** Runs tasks, at most `limit` at once, in order of their start. After a cancellation, no other task starts. */
-async function inParallel(
+export async function inParallel(
   tasks: readonly (() => Promise<void>)[],
   limit: number,
   { cancellation, onEnd }: QueueSettings,

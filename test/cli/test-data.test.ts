@@ -244,6 +244,7 @@ test('the reports in files have every row, in the order of the rows', async () =
   });
   const junit = (await data(...clients, '--format', 'junit')).out;
   expect(junit).toContain('<testsuite name="Read (A)" tests="4" failures="1" errors="1" skipped="0"');
+  expect(junit).toContain('<testcase classname="Read" name="cyd (A)"');
   expect(junit).toContain('<failure message="age: expected 40, got 4" type="row">');
 });
 

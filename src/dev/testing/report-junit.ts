@@ -43,7 +43,7 @@ function testCase(result: TestResult, locator: SpanLocator, clients: number): st
 }
 
 /** The cost in US dollars as a property, if it is known. */
-function costOf(results: readonly TestResult[]): readonly string[] {
+export function costOf(results: Parameters<typeof knownCost>[0]): readonly string[] {
   const cost = knownCost(results);
   if (cost === undefined) return [];
   return [element('properties', {}, [element('property', { name: 'cost', value: decimal(cost) }, [])])];
@@ -77,7 +77,7 @@ function reasons({ failure, conditions }: TestRun): readonly string[] {
 }
 
 /** The value, the prompt and the reply. */
-function exchangeText({ value, prompt, reply }: TestRun): string {
+export function exchangeText({ value, prompt, reply }: Pick<TestRun, 'value' | 'prompt' | 'reply'>): string {
   const parts = [
     ...(value === undefined ? [] : [['value', ...textLines(JSON.stringify(value, undefined, 2))]]),
     ...(prompt === undefined ? [] : [['prompt', ...promptLines(prompt)]]),

@@ -104,11 +104,12 @@ class RowReader {
   }
 
   checked(args: Result<JsonObject, RunFailure>): Result<JsonObject, string> {
-    const failure = args.ok ? this.#file.refusal(args.value) : args.failure;
-    if (failure !== undefined) return err(sentenceOf(failure));
-    const options = args.ok ? Object.keys(args.value).find(isOptionsKey) : undefined;
-    if (options !== undefined) return err(`${options}: a row cannot have options. Use --client to select a client`);
-    return args.ok ? ok(args.value) : err(sentenceOf(args.failure));
+    if (!args.ok) return err(sentenceOf(args.failure));
+    const refusal = this.#file.refusal(args.value);
+    if (refusal !== undefined) return err(sentenceOf(refusal));
+    const options = Object.keys(args.value).find(isOptionsKey);
+    if (options === undefined) return args;
+    return err(`${options}: a row cannot have options. Use --client to select a client`);
   }
 
   /** Adds a row. Returns what is wrong with it. */

@@ -2,8 +2,7 @@ import { stringify } from 'csv-stringify/sync';
 import { ownValue, type JsonValue } from '../../../base/json.ts';
 import { decimal } from '../../../schema/price-list.ts';
 import { readablePrompt } from '../recordings.ts';
-import { element, seconds, textElement } from '../report-junit.ts';
-import { promptLines, textLines } from '../test-results.ts';
+import { costOf, element, exchangeText, seconds, textElement } from '../report-junit.ts';
 import { failingRows, passes, type Comparison, type DataReport } from './data-report.ts';
 import type { EvaluatedRow, RowRun } from './evaluate-rows.ts';
 import { expectedValue } from './judge.ts';
@@ -97,38 +96,26 @@ function cellOf(value: JsonValue | undefined): string {
 /** JUnit's XML: a suite for each variant, and a case for each row. Times are those of the models. */
 export function junitDataReport(report: DataReport): string {
   const { functionName, source, variants, rows } = report;
-  const suites = variants.map(({ name, cost }, at) => {
-    const runs = rows.map(({ runs: all }) => all[at]);
-    const cases = rows.map(({ row }, index) => testCase(row.id, runs[index], report));
-    const properties = cost === undefined ? [] : [element('property', { name: 'cost', value: decimal(cost) }, [])];
-    const ofSuite = properties.length === 0 ? [] : [element('properties', {}, properties)];
-    return element('testsuite', { name: suiteName(functionName, name), ...counts(runs), time: timeOf(runs) }, [
-      ...ofSuite,
-      ...cases,
-    ]);
+  const suites = variants.map(({ name }, at) => {
+    const ofVariant = name === '' ? '' : ` (${name})`;
+    const runs = rows.map((row) => row.runs[at]);
+    const cases = rows.map(({ row }, index) => testCase(row.id + ofVariant, runs[index], functionName));
+    const attributes = { name: functionName + ofVariant, ...counts(runs), time: timeOf(runs) };
+    return element('testsuite', attributes, [...costOf([{ runs: runs.filter((run) => run !== undefined) }]), ...cases]);
   });
   const all = rows.flatMap(({ runs }) => runs);
   const attributes = { name: `svc test --data ${source}`, ...counts(all), time: timeOf(all) };
   return `<?xml version="1.0" encoding="UTF-8"?>\n${element('testsuites', attributes, suites)}\n`;
 }
 
-function suiteName(functionName: string, variant: string): string {
-  return variant === '' ? functionName : `${functionName} (${variant})`;
-}
-
-function testCase(id: string, run: RowRun | undefined, { functionName }: DataReport): string {
-  const attributes = { classname: functionName, name: id, time: timeOf([run]) };
+function testCase(name: string, run: RowRun | undefined, classname: string): string {
+  const attributes = { classname, name, time: timeOf([run]) };
   if (run === undefined) return element('testcase', attributes, [element('skipped', { message: 'interrupted' }, [])]);
   if (passes(run)) return element('testcase', attributes, []);
   const kind = run.status === 'error' ? 'error' : 'failure';
   const [message = ''] = run.reasons;
   const problem = textElement(kind, { message, type: run.failure?.code ?? 'row' }, run.reasons.join('\n'));
   return element('testcase', attributes, [problem, textElement('system-out', {}, exchangeText(run))]);
-}
-
-function exchangeText({ value, prompt = [], reply = '' }: RowRun): string {
-  const lines = value === undefined ? [] : ['value', ...textLines(JSON.stringify(value, undefined, 2)), ''];
-  return [...lines, 'prompt', ...promptLines(prompt), '', 'reply', ...textLines(reply)].join('\n');
 }
 
 function counts(runs: readonly (RowRun | undefined)[]): Readonly<Record<string, string>> {

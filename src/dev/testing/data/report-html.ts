@@ -53,6 +53,7 @@ th, td { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); pa
 pre { margin: .2rem 0; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 13px; }
 .failed { background: color-mix(in srgb, #d33 18%, transparent); }
 .passed { background: color-mix(in srgb, #2a2 10%, transparent); }
+tr[id] > th { white-space: nowrap; }
 summary { cursor: pointer; }
 a { margin-right: .6rem; }
 `;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { err, ok, type Result } from '../base/result.ts';
 import { age, wholeNumber, share, type ParseValue } from '../config/settings.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../dev/testing/export-calls.ts';
 
@@ -14,6 +15,8 @@ export interface BatchOptions {
   readonly limit?: number;
   readonly retryFailed?: true;
   readonly acceptChanges?: true;
+  /** The columns of the input to copy, each once. */
+  readonly copy?: readonly string[];
 }
 
 /** Providers limit how many calls of one account they serve at once; 10 is within the lowest of these limits. */
@@ -24,6 +27,7 @@ export const BATCH_OPTIONS: readonly Option[] = [
     'Rows:',
     new Option('--in <file>', 'The input rows: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory(),
     new Option('--out <file>', 'The file of the answers: .jsonl or .ndjson, .csv or .tsv').makeOptionMandatory(),
+    copyOption('Copy this column of the input, such as an id, to the answers'),
     numeric('--limit <n>', 'Run only this many rows, from the first one', wholeNumber(1, 2 ** 40)),
     new Option('--retry-failed', 'Run the failed rows again'),
     new Option('--accept-changes', 'Continue although the input or the definitions have changed since the first run'),
@@ -37,6 +41,12 @@ export const BATCH_OPTIONS: readonly Option[] = [
     new Option('--api-key-env <name>', 'The variable with the key for --server').default('SVC_API_KEY'),
   ),
 ];
+
+function copyOption(help: string): Option {
+  return new Option('--copy <column>', `${help}; it need not be a parameter (repeatable)`).argParser(
+    (text, before: readonly string[] | undefined) => [...new Set(appended(text, before))],
+  );
+}
 
 function inGroup(heading: string, ...options: readonly Option[]): readonly Option[] {
   return options.map((option) => option.helpGroup(heading));
@@ -113,8 +123,17 @@ export interface TestOptions {
   readonly record?: string;
   readonly replay?: string;
   readonly watch?: true;
-  readonly format: 'pretty' | 'json' | 'junit';
+  readonly format: 'pretty' | 'json' | 'junit' | 'csv' | 'html';
   readonly out?: string;
+  /** The file with rows; absent for tests. The options below need it. */
+  readonly data?: string;
+  readonly copy?: readonly string[];
+  /** The directory of another version of the definitions. */
+  readonly against?: string;
+  readonly judge?: string;
+  readonly judgePass: number;
+  /** From 0 to 1. */
+  readonly similarPass: number;
 }
 
 export const TEST_OPTIONS: readonly Option[] = [
@@ -131,6 +150,26 @@ export const TEST_OPTIONS: readonly Option[] = [
     new Option('--pass-if-no-tests', 'Exit with 0 if no test is found'),
   ),
   ...inGroup(
+    'Rows:',
+    new Option(
+      '--data <file>',
+      'Run one function on every row of this file instead of the tests: .jsonl or .ndjson, .csv or .tsv',
+    ).conflicts(['list', 'passIfNoTests', 'repeat']),
+    copyOption('Copy this column of the rows to the report'),
+    new Option('--against <dir>', 'Compare with the same function of the definitions in this directory'),
+    new Option(
+      '--judge <function>',
+      'Ask this function, whose parameters are input, output and expected, about each value',
+    ),
+    numeric('--judge-pass <number>', 'The least number of the judge with which a row passes', decimalNumber).default(
+      0.5,
+    ),
+    numeric('--similar-pass <share>', 'The least similarity of strings in columns "similar"', share).default(
+      0.8,
+      '80%',
+    ),
+  ),
+  ...inGroup(
     'Calls:',
     repeatable('--client <name>', "Call this client instead of the function's own; compare several"),
     numeric('--parallel <n>', 'Limit of concurrent calls', wholeNumber(1, 1000)).default(CONCURRENCY),
@@ -139,7 +178,10 @@ export const TEST_OPTIONS: readonly Option[] = [
       'Run each test this many times, and report how many runs pass',
       wholeNumber(1, 1000),
     ).default(1),
-    numeric('--pass-rate <share>', 'Share of the runs of a test that must pass', share).default(1, '100%'),
+    numeric('--pass-rate <share>', 'Share of the runs of a test, or of the rows, that must pass', share).default(
+      1,
+      '100%',
+    ),
     new Option('--allow-failed-checks', 'Report a @@check that does not hold without failing the test'),
     new Option('--record <dir>', 'Save the replies of the models in this directory').conflicts('replay'),
     new Option('--replay <dir>', 'Use the replies in this directory instead of calling models'),
@@ -147,7 +189,9 @@ export const TEST_OPTIONS: readonly Option[] = [
   ...inGroup(
     'Report:',
     new Option('--watch', 'Run the tests again whenever a file is saved'),
-    new Option('--format <name>', 'Format of the report').choices(['pretty', 'json', 'junit']).default('pretty'),
+    new Option('--format <name>', 'Format of the report; csv and html need --data')
+      .choices(['pretty', 'json', 'junit', 'csv', 'html'])
+      .default('pretty'),
     new Option('--out <file>', 'Write the report to this file, and a pretty one to the terminal'),
   ),
 ];
@@ -202,6 +246,10 @@ export const CALLS_OPTIONS: readonly Option[] = [
     ),
   ),
 ];
+
+function decimalNumber(text: string): Result<number, string> {
+  return /^-?\d+(?:\.\d+)?$/u.test(text) ? ok(Number(text)) : err('a number such as 0.5');
+}
 
 function repeatable(flags: string, help: string): Option {
   return new Option(flags, `${help} (repeatable)`).argParser(appended);

@@ -108,6 +108,25 @@ test('answers in CSV have a column for each field, with all digits of numbers', 
   expect(second).toContain('2,invalid_argument,"The column ""year"" is not valid JSON:');
 });
 
+test('copied columns of the input join the answers to its rows, also of a row that fails', async () => {
+  writeFileSync('rows.csv', 'id,text,year\nt-7,"a, b",\nt-8,c,old\n');
+  const copy = ['--in', 'rows.csv', '--copy', 'id', '--copy', 'text'];
+  await svc('batch', 'Read', ...copy, '--out', 'answers.jsonl');
+  const lines = readFileSync('answers.jsonl', 'utf8').trim().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { readonly input: object }).input)).toEqual([
+    { id: 't-7', text: 'a, b' },
+    { id: 't-8', text: 'c' },
+  ]);
+  await svc('batch', 'Read', ...copy, '--out', 'answers.csv');
+  const [header, first, second] = readFileSync('answers.csv', 'utf8').split('\n');
+  expect(header).toMatch(/,svc_cost,input\.id,input\.text,name,id$/u);
+  expect(first).toBe('1,,,,1000,100,,t-7,"a, b",Ada,9007199254740993');
+  expect(second).toMatch(/^2,invalid_argument,.*,t-8,c,,$/u);
+  expect((await svc('batch', 'Read', ...copy.slice(0, 4), '--out', 'answers.jsonl')).error).toContain(
+    'the columns of --copy have changed since "answers.jsonl" was begun',
+  );
+});
+
 test('a missing key stops the batch at once, without failed rows', async () => {
   writeFileSync('svc_src/read.svc', definitions('api_key env.NO_SUCH_KEY'));
   const ended = await batch('--concurrency', '1');
@@ -127,8 +146,10 @@ test.each([
   [['Read', '--server', 'nowhere'], '--server is "nowhere", but must be a URL, such as http://127.0.0.1:2024.'],
   [['Read', '--server', 'http://127.0.0.1:1'], 'the server http://127.0.0.1:1 cannot be reached: '],
   [['Read', '--server', 'http://127.0.0.1:1', '--prices', 'p'], '--prices has no effect on a server'],
+  [['Read', '--in', 'rows.csv', '--copy', 'idd'], '"rows.csv" cannot be read: the column "idd" is missing'],
   [['Read', '--concurrency', '0'], '--concurrency is "0", but must be a whole number from 1 to 1000.'],
 ])('%j is bad usage', async (args, sentence) => {
+  if (args.includes('rows.csv')) writeFileSync('rows.csv', 'text\na\n');
   if (args.includes('p')) writeFileSync('p', '- model: m\n  input: 2\n  output: 10\n');
   const ended = await svc(
     'batch',

@@ -29,6 +29,7 @@ import { Redactor } from '../../logging/redactor.ts';
 import type { BatchOptions } from '../command-options.ts';
 import { compileToRun } from '../compile-definitions.ts';
 import { testSecrets } from '../definition-secrets.ts';
+import { StatusLine } from '../status-line.ts';
 import {
   INTERRUPTED,
   type Interrupts,
@@ -37,7 +38,6 @@ import {
   thereIsNo,
   withInterrupts,
   type ExitCode,
-  type Terminal,
 } from '../terminal.ts';
 import type { Invocation } from '../invocation.ts';
 
@@ -147,19 +147,22 @@ class BatchCommand {
   }
 
   async #openFiles({ openapi, hash }: Target): Promise<Result<BatchFiles, string>> {
-    const { in: inputPath, out, acceptChanges = false, retryFailed = false } = this.#options;
+    const { in: inputPath, out, acceptChanges = false, retryFailed = false, copy = [] } = this.#options;
     const signature = signatureOf(openapi, this.#functionName);
     if (signature === undefined) return err(thereIsNo('function', this.#functionName, functionsIn(openapi)));
-    const input = inputRows(inputPath, delimiterIn(inputPath), signature);
+    const extra = { has: (name: string) => copy.includes(name), required: copy };
+    const input = inputRows({ path: inputPath, delimiter: delimiterIn(inputPath), signature, extra });
     const facts = await scanInput(input, inputPath);
     if (!facts.ok) return facts;
-    const questions = { function: this.#functionName, definitions: hash, input: facts.value.sha256 };
+    const { sha256 } = facts.value;
+    const questions = { function: this.#functionName, definitions: hash, input: sha256, copy: JSON.stringify(copy) };
     const claim = writable(out, () => claimAnswers(out, questions, { inputPath, acceptChanges, retryFailed }));
     if (!claim.ok) return claim;
     const { run, round } = claim.value;
     const { lastRow } = facts.value;
     try {
-      const answers = await AnswersFile.open(out, formatOf(out, signature), { lastRow, dropFailures: retryFailed });
+      const format = formatOf(out, signature, copy);
+      const answers = await AnswersFile.open(out, format, { lastRow, dropFailures: retryFailed });
       return answers.ok ? ok({ input, facts: facts.value, answers: answers.value, run: `${run}-${round}` }) : answers;
     } catch (error) {
       return err(`"${out}" cannot be written: ${writeFault(error)}`);
@@ -216,9 +219,9 @@ async function finishFile(answers: AnswersFile, finished: boolean, path: string)
   }
 }
 
-function formatOf(path: string, { fields }: Signature): AnswerFormat {
+function formatOf(path: string, { fields }: Signature, copy: readonly string[]): AnswerFormat {
   const delimiter = delimiterIn(path);
-  return delimiter === undefined ? JSON_ANSWERS : csvAnswers(delimiter, fields);
+  return delimiter === undefined ? JSON_ANSWERS : csvAnswers(delimiter, fields, copy);
 }
 
 function delimiterIn(path: string): string | undefined {
@@ -253,45 +256,4 @@ function failureLines(failures: ReadonlyMap<string, number>): string {
   if (failures.size === 0) return '';
   const lines = [...failures].map(([code, count]) => `  ${code}: ${count}\n`);
   return `${lines.join('')}To ask the failed rows again, add --retry-failed.\n`;
-}
-
-/** A terminal shows a line that changes; a file gets a line from time to time. */
-const TERMINAL_EVERY_MS = 500;
-const FILE_EVERY_MS = 10_000;
-
-/** The line on standard error that shows the progress. */
-class StatusLine {
-  readonly #terminal: Terminal;
-  #timer: NodeJS.Timeout | undefined;
-  #shown = false;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  start(line: () => string): void {
-    const { error } = this.#terminal;
-    const { columns } = error;
-    const show = (): void => {
-      this.#shown = columns !== undefined;
-      error.write(columns === undefined ? `${line()}\n` : `\r\u001B[K${line().slice(0, columns - 1)}`);
-    };
-    this.#timer = setInterval(show, columns === undefined ? FILE_EVERY_MS : TERMINAL_EVERY_MS);
-  }
-
-  /** Writes a sentence above the line. */
-  note(sentence: string): void {
-    this.#terminal.error.write(`${this.#erased()}${sentence}\n`);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#terminal.error.write(this.#erased());
-  }
-
-  #erased(): string {
-    const erase = this.#shown ? '\r\u001B[K' : '';
-    this.#shown = false;
-    return erase;
-  }
 }

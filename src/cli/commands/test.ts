@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync, statSync } from 'node:fs';
-import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { Cancellation } from '../../base/cancellation.ts';
 import { writeFault } from '../../base/write-file.ts';
 import { err, ok, type Result } from '../../base/result.ts';
@@ -12,6 +12,7 @@ import { junitReport } from '../../dev/testing/report-junit.ts';
 import { prettyTestReport, resultLine, type PrettyStyle } from '../../dev/testing/report-pretty.ts';
 import { runTests } from '../../dev/testing/run-tests.ts';
 import { selectsAll, selectTests, type SelectedTest, type TestSelection } from '../../dev/testing/select-tests.ts';
+import type { CallerParts } from '../../dev/testing/test-caller.ts';
 import { fullName, type TestReport } from '../../dev/testing/test-results.ts';
 import { DefinitionWatcher } from '../../dev/watch-definitions.ts';
 import { Redactor } from '../../logging/redactor.ts';
@@ -29,6 +30,7 @@ import {
 } from '../terminal.ts';
 import type { Invocation } from '../invocation.ts';
 import type { TestOptions } from '../command-options.ts';
+import { testData } from './test-data.ts';
 import { missingPath } from '../../compiler/read-sources.ts';
 import { DEFAULT_DIRECTORIES } from '../../config/settings.ts';
 
@@ -69,6 +71,8 @@ class TestCommand {
   async run(interrupts: Interrupts): Promise<ExitCode> {
     const { out, record, replay } = this.#options;
     const { terminal } = this.#parts;
+    const usage = needsData(this.#options);
+    if (usage !== undefined) return refuse(terminal, usage);
     if (replay !== undefined && !existsSync(replay)) return refuse(terminal, `--replay: "${replay}" does not exist`);
     const fault =
       unwritable('--record', record, (directory) => mkdirSync(directory, { recursive: true })) ??
@@ -107,10 +111,37 @@ class TestCommand {
       const names = program.clients.map(({ name }) => name);
       return refuse(terminal, `--client: ${thereIsNo('client', unknown, names)}`);
     }
+    const { data } = this.#options;
+    if (data !== undefined) return this.#testData(compiled.value, data, interrupts);
     if (selected.length === 0 && this.#options.passIfNoTests !== true) return refuse(terminal, noTests(tests));
     const report = await this.#report(compiled.value, selected, interrupts);
     if (report.interrupted) return INTERRUPTED;
     return report.results.some(({ status }) => status === 'failed') ? 1 : 0;
+  }
+
+  /** Applies the conditions of tests to rows only if an option names these tests: those of a test are often about its own arguments. */
+  async #testData({ program, tests }: CompiledTests, data: string, interrupts: Interrupts): Promise<ExitCode> {
+    const { terminal } = this.#parts;
+    const { names, include } = this.#selection;
+    const isSelected = names.length + include.length > 0;
+    const selected = isSelected ? selectTests(tests, this.#selection) : [];
+    if (isSelected && selected.length === 0) return refuse(terminal, noTests(tests));
+    const unusable = selected.find(({ test }) => test.buildsTypes || test.unreadable !== undefined)?.test;
+    if (unusable !== undefined) {
+      const why = unusable.buildsTypes
+        ? 'has a type_builder'
+        : `has a part that svc cannot read, ${unusable.unreadable}`;
+      return refuse(terminal, `--data: the conditions of "${unusable.name}" cannot apply to rows, because it ${why}`);
+    }
+    return testData({
+      program,
+      config: this.#config,
+      options: { ...this.#options, data },
+      selected,
+      terminal,
+      interrupts,
+      parts: (programs, cancellation, folder) => this.#callerParts({ programs, tests, cancellation, folder }),
+    });
   }
 
   #list(selected: readonly SelectedTest[], { files }: Compiled): ExitCode {
@@ -165,7 +196,7 @@ class TestCommand {
       pretty: () => prettyTestReport(report, { ...style, colour: false }),
       json: () => jsonReport(report, style.locator),
       junit: () => junitReport(report, style.locator, style.clients),
-    }[format];
+    }[format as 'pretty' | 'json' | 'junit'];
     if (out !== undefined) writeFileSync(out, text());
     else if (format !== 'pretty') this.#parts.terminal.out.write(text());
   }
@@ -175,14 +206,8 @@ class TestCommand {
     selected: readonly SelectedTest[],
     cancellation: Cancellation,
   ): Parameters<typeof runTests>[0] {
-    const { client, repeat, passRate, parallel, allowFailedChecks = false, record, replay } = this.#options;
-    const { env, onLoss, priceList, requestTimeoutMs } = this.#config;
-    const redactor = new Redactor(testSecrets(this.#config, program, tests));
-    const redact = (text: string): string => redactor.redactValues(text);
-    const mode = replay === undefined ? 'record' : 'replay';
-    const directory = replay ?? record;
+    const { client, repeat, passRate, parallel } = this.#options;
     const options = compileOptions(this.#config);
-    this.#files = new Set();
     return {
       program,
       tests: selected,
@@ -191,7 +216,20 @@ class TestCommand {
       passRate,
       parallel,
       extended: (test) => programOf(compileForTest(files, options, test)),
-      ...(directory !== undefined && { recordings: { mode, files: new Recordings(directory, redact) } }),
+      ...this.#callerParts({ programs: [program], tests, cancellation, folder: '' }),
+    };
+  }
+
+  #callerParts({ programs, tests, cancellation, folder }: CallerSources): CallerParts {
+    const { allowFailedChecks = false, record, replay, data } = this.#options;
+    const { env, onLoss, priceList, requestTimeoutMs } = this.#config;
+    const redactor = new Redactor(programs.flatMap((program) => testSecrets(this.#config, program, tests)));
+    const redact = (text: string): string => redactor.redactValues(text);
+    const mode = replay === undefined ? 'record' : 'replay';
+    const directory = replay ?? record;
+    this.#files = new Set(data === undefined ? [] : [data]);
+    return {
+      ...(directory !== undefined && { recordings: { mode, files: new Recordings(join(directory, folder), redact) } }),
       settings: {
         env,
         timeoutMs: requestTimeoutMs,
@@ -206,6 +244,14 @@ class TestCommand {
   }
 }
 
+/** The programs that a caller can quote, and the folder of its recordings. */
+interface CallerSources {
+  readonly programs: readonly Program[];
+  readonly tests: readonly TestType[];
+  readonly cancellation: Cancellation;
+  readonly folder: string;
+}
+
 interface CompiledTests extends Compiled {
   readonly program: Program;
 }
@@ -214,6 +260,15 @@ function programOf({ program, diagnostics }: ReturnType<typeof compileForTest>):
   if (program !== undefined) return ok(program);
   const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message);
   return err(`The type_builder of the test has errors. ${errors.join(' ')}`.replace(/\.$/u, ''));
+}
+
+/** Returns a sentence if an option has no effect without `--data`. */
+function needsData({ data, copy, against, judge, format }: TestOptions): string | undefined {
+  if (data !== undefined) return undefined;
+  if (copy !== undefined) return '--copy needs --data';
+  if (against !== undefined) return '--against needs --data';
+  if (judge !== undefined) return '--judge needs --data';
+  return format === 'csv' || format === 'html' ? `--format ${format} needs --data` : undefined;
 }
 
 function hasClient(program: Program, name: string): boolean {

@@ -20,7 +20,7 @@ import { memberTexts } from '../../base/json-text.ts';
 import { decimal } from '../../schema/price-list.ts';
 import type { RunFailure } from '../local-runtime.ts';
 import { messageOf } from '../../base/invariant.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { isJsonObject, type JsonObject, ownValue } from '../../base/json.ts';
 import { replaceFile } from '../../base/write-file.ts';
 
 /** The longest beginning of a record that `AnswerFormat.read` needs. */
@@ -225,6 +225,8 @@ export interface RowAnswer {
   readonly usage?: { readonly inputTokens?: number | undefined; readonly outputTokens?: number | undefined };
   /** US dollars; undefined if a count, or a price, is unknown. */
   readonly cost?: number | undefined;
+  /** The copied columns of the input. */
+  readonly input?: JsonObject;
 }
 
 /** A record of a file of answers, as far as a resumed batch needs it. */
@@ -248,12 +250,13 @@ export interface AnswerFormat {
 export const JSON_ANSWERS: AnswerFormat = {
   header: '',
   quoted: false,
-  record: (row, { value, failure, usage, cost }) => {
+  record: (row, { value, failure, usage, cost, input = {} }) => {
     const { inputTokens, outputTokens } = usage ?? {};
     const counted = inputTokens !== undefined || outputTokens !== undefined;
     // JSON.stringify omits what is undefined.
     const tokens = counted ? { input_tokens: inputTokens, output_tokens: outputTokens } : undefined;
-    const rest = JSON.stringify({ usage: tokens, cost }).slice(1);
+    const copied = Object.keys(input).length === 0 ? undefined : input;
+    const rest = JSON.stringify({ usage: tokens, cost, input: copied }).slice(1);
     const outcome = value === undefined ? `"error":${JSON.stringify(failure)}` : `"value":${value}`;
     return `{"row":${row},${outcome}${rest === '}' ? '' : ','}${rest}\n`;
   },
@@ -274,18 +277,26 @@ const OWN_COLUMNS = [
   'svc_cost',
 ] as const;
 
-/** A row of cells for each answer. `fields`: the columns of the value; without them, it is one column, `value`. */
-export function csvAnswers(delimiter: string, fields?: readonly string[]): AnswerFormat {
+/**
+ * A row of cells for each answer. `fields`: the columns of the value; without them, it is one column, `value`. `copied`: the columns
+ * of the input, each with the prefix `input.`, which no field has.
+ */
+export function csvAnswers(
+  delimiter: string,
+  fields?: readonly string[],
+  copied: readonly string[] = [],
+): AnswerFormat {
   const line = (cells: readonly unknown[]): string => stringify([[...cells]], { delimiter, record_delimiter: '\n' });
   const columns = fields ?? ['value'];
   return {
-    header: line([...OWN_COLUMNS, ...columns]),
+    header: line([...OWN_COLUMNS, ...copied.map((name) => `input.${name}`), ...columns]),
     quoted: true,
-    record: (row, { value, failure, usage = {}, cost }) => {
+    record: (row, { value, failure, usage = {}, cost, input = {} }) => {
       const { code = '', message = '', details } = failure ?? {};
       const about = [code, message, details === undefined ? '' : JSON.stringify(details)];
       const used = [usage.inputTokens, usage.outputTokens, cost === undefined ? '' : decimal(cost)];
-      return line([row, ...about, ...used, ...cellsOf(value, columns, fields !== undefined)]);
+      const own = copied.map((name) => cellOf(JSON.stringify(ownValue(input, name) ?? null)));
+      return line([row, ...about, ...used, ...own, ...cellsOf(value, columns, fields !== undefined)]);
     },
     read: (start) => {
       const [, row, error = ''] = /^(\d{1,15})[,\t](\w*)[,\t]/u.exec(start) ?? [];
@@ -314,13 +325,15 @@ interface BatchState {
   /** The hash of the program, or that of the server's program. */
   readonly definitions: string;
   readonly input: string;
+  /** The copied columns, as a list in JSON. */
+  readonly copy: string;
   /** A random id. Idempotency keys consist of it, the round and the row. */
   readonly run: string;
   /** How often failed rows were asked again, or changes accepted: these calls need new keys. */
   readonly round: number;
 }
 
-type BatchQuestions = Pick<BatchState, 'function' | 'definitions' | 'input'>;
+type BatchQuestions = Pick<BatchState, 'function' | 'definitions' | 'input' | 'copy'>;
 
 export interface ClaimOptions {
   readonly inputPath: string;
@@ -345,7 +358,7 @@ export function claimAnswers(
   if (found === undefined) {
     return err(`"${answers}" exists, and without "${path}" svc cannot continue it. ${OTHER_FILE}`);
   }
-  const { function: name, definitions, input } = questions;
+  const { function: name } = questions;
   if (found.function !== name) {
     return err(`"${answers}" has the answers of the function "${found.function}", not of "${name}". ${OTHER_FILE}`);
   }
@@ -356,10 +369,15 @@ export function claimAnswers(
     );
   }
   if (changed === undefined && !retryFailed) return ok(found);
-  return ok(written(path, { ...found, definitions, input, round: found.round + 1 }));
+  return ok(written(path, { ...found, ...questions, round: found.round + 1 }));
 }
 
-function changeOf(found: BatchState, { definitions, input }: BatchQuestions, inputPath: string): string | undefined {
+function changeOf(
+  found: BatchState,
+  { definitions, input, copy }: BatchQuestions,
+  inputPath: string,
+): string | undefined {
+  if (found.copy !== copy) return 'the columns of --copy have changed';
   if (found.input !== input) return `"${inputPath}" has changed, or is another file,`;
   return found.definitions === definitions ? undefined : 'the definitions have changed';
 }
@@ -374,10 +392,10 @@ function readState(path: string): BatchState | undefined {
     return undefined;
   }
   if (!isJsonObject(data) || data['format'] !== 1) return undefined;
-  const { function: name, definitions, input, run, round } = data;
+  const { function: name, definitions, input, copy = '[]', run, round } = data;
   if (typeof name !== 'string' || typeof definitions !== 'string' || typeof input !== 'string') return undefined;
-  if (typeof run !== 'string' || typeof round !== 'number') return undefined;
-  return { format: 1, function: name, definitions, input, run, round };
+  if (typeof copy !== 'string' || typeof run !== 'string' || typeof round !== 'number') return undefined;
+  return { format: 1, function: name, definitions, input, copy, run, round };
 }
 
 function written(path: string, state: BatchState): BatchState {

@@ -14,15 +14,32 @@ import {
 import { err, ok, type Result } from '../../base/result.ts';
 import { excessOfJson, MAX_ARGUMENT_VALUES } from '../../base/json-text.ts';
 import { didYouMeanOneOf } from '../../base/suggestion.ts';
+import { readFault } from '../../config/environment.ts';
 import type { Violation } from '../../schema/violation.ts';
 import type { RunFailure } from '../local-runtime.ts';
 
 export interface InputRow {
   /** The number of the line in a file of JSON lines, or of the row below the header of CSV; from 1. */
   readonly row: number;
-  /** Reads the arguments: only rows that are asked need it. */
-  readonly args: () => Result<JsonObject, RunFailure>;
+  /** Reads the content: only rows that are asked need it. */
+  readonly read: () => RowContent;
 }
+
+export interface RowContent {
+  readonly args: Result<JsonObject, RunFailure>;
+  /** The values of the extra columns that the row has: JSON values, or the cells of CSV. */
+  readonly extra: JsonObject;
+}
+
+/** The columns that are read beside the arguments. */
+export interface ExtraColumns {
+  /** Whether a column is one of them. It is an argument, too, if it has the name of a parameter. */
+  readonly has: (column: string) => boolean;
+  /** The columns that a CSV file must have. */
+  readonly required: readonly string[];
+}
+
+export const NO_EXTRA: ExtraColumns = { has: () => false, required: [] };
 
 /** Reads the rows of a file, which is never in memory as a whole, once. `onChunk` receives each part of it. */
 export type InputRows = (onChunk?: (chunk: Buffer) => void) => AsyncGenerator<InputRow, void>;
@@ -47,12 +64,15 @@ function checkedArguments(args: JsonObject): Result<JsonObject, RunFailure> {
 }
 
 /** A file with one JSON object per line. A blank line is not a row, but it counts in the numbers of later rows. */
-async function* jsonRows(path: string, onChunk?: (chunk: Buffer) => void): AsyncGenerator<InputRow, void> {
+async function* jsonRows(
+  { path, ...columns }: InputFile,
+  onChunk?: (chunk: Buffer) => void,
+): AsyncGenerator<InputRow, void> {
   let row = 0;
   for await (const { bytes, tooLong } of splitRecords(path, { maxBytes: MAX_ROW_BYTES, onChunk })) {
     row += 1;
     if (!tooLong && isBlank(bytes)) continue;
-    yield { row, args: () => (tooLong ? err(TOO_LONG) : argumentsIn(bytes)) };
+    yield { row, read: () => (tooLong ? unreadable(TOO_LONG) : contentOf(bytes, columns)) };
   }
 }
 
@@ -65,20 +85,35 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 32 || byte === 13 || byte === 9);
 }
 
-function argumentsIn(bytes: Buffer): Result<JsonObject, RunFailure> {
-  if (!isUtf8(bytes)) return err(invalidJson('The row is not valid UTF-8.'));
+function contentOf(bytes: Buffer, columns: Pick<InputFile, 'signature' | 'extra'>): RowContent {
+  if (!isUtf8(bytes)) return invalidJson('The row is not valid UTF-8.');
   const excess = excessOfJson(bytes, MAX_ARGUMENT_VALUES);
-  if (excess !== undefined) return err(invalidJson(`The row ${excess}.`));
+  if (excess !== undefined) return invalidJson(`The row ${excess}.`);
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/u, ''));
-    return isJsonObject(value) ? checkedArguments(value as JsonObject) : err(NO_OBJECT);
+    return isJsonObject(value) ? contentOfObject(value as JsonObject, columns) : unreadable(NO_OBJECT);
   } catch (error) {
-    return err(invalidJson(`The row is not valid JSON: ${messageOf(error)}.`));
+    return invalidJson(`The row is not valid JSON: ${messageOf(error)}.`);
   }
 }
 
-function invalidJson(message: string): RunFailure {
-  return { code: 'invalid_json', message };
+function contentOfObject(
+  row: JsonObject,
+  { signature: { parameters }, extra }: Pick<InputFile, 'signature' | 'extra'>,
+): RowContent {
+  const entries = Object.entries(row);
+  const own = entries.filter(([name]) => extra.has(name));
+  if (own.length === 0) return { args: checkedArguments(row), extra: {} };
+  const args = entries.filter(([name]) => parameters.has(name) || !extra.has(name));
+  return { args: checkedArguments(Object.fromEntries(args)), extra: Object.fromEntries(own) };
+}
+
+function unreadable(failure: RunFailure): RowContent {
+  return { args: err(failure), extra: {} };
+}
+
+function invalidJson(message: string): RowContent {
+  return unreadable({ code: 'invalid_json', message });
 }
 
 const NO_OBJECT: RunFailure = {
@@ -88,15 +123,19 @@ const NO_OBJECT: RunFailure = {
 
 const OPTIONS_KINDS: ReadonlySet<ValueKind> = new Set(['object', 'null']);
 
-interface CsvFile {
+/** A file with rows that exists. */
+export interface InputFile {
   readonly path: string;
-  readonly delimiter: string;
+  /** The separator of CSV columns; undefined for JSON lines. */
+  readonly delimiter: string | undefined;
+  /** Decides how CSV cells are read. */
   readonly signature: Signature;
+  readonly extra: ExtraColumns;
 }
 
-/** A CSV file with a header: its columns are parameters. */
+/** A CSV file with a header: its columns are parameters and extra columns. */
 async function* csvRows(
-  { path, delimiter, signature }: CsvFile,
+  { path, delimiter = ',', ...columns }: InputFile,
   onChunk?: (chunk: Buffer) => void,
 ): AsyncGenerator<InputRow, void> {
   const parser = parse({
@@ -126,11 +165,11 @@ async function* csvRows(
   let row = 0;
   try {
     for await (const cells of parser as AsyncIterable<readonly string[]>) {
-      if (header === undefined) header = checkedHeader(cells, signature);
+      if (header === undefined) header = checkedHeader(cells, columns);
       else {
         row += 1;
-        const columns = header;
-        yield { row, args: () => argumentsOfCells(cells, columns, signature) };
+        const names = header;
+        yield { row, read: () => contentOfCells(cells, names, columns) };
       }
     }
   } catch (error) {
@@ -142,36 +181,49 @@ async function* csvRows(
 }
 
 /** Every row would fail for an unknown column, so the file does. */
-function checkedHeader(cells: readonly string[], { parameters, required }: Signature): readonly string[] {
+function checkedHeader(
+  cells: readonly string[],
+  { signature: { parameters, required }, extra }: Pick<InputFile, 'signature' | 'extra'>,
+): readonly string[] {
   const names = cells.map((cell) => cell.trim());
   const known = [...parameters.keys()];
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw new InputFault(`the column "${repeated}" occurs twice`);
   for (const name of names) {
-    if (parameters.has(name) || isOptionsKey(name)) continue;
+    if (parameters.has(name) || isOptionsKey(name) || extra.has(name)) continue;
     throw new InputFault(`the column "${name}" is not a parameter of the function. ${didYouMeanOneOf(name, known)}`);
   }
-  const missing = known.find((name) => required.has(name) && !names.includes(name));
+  const wanted = [...known.filter((name) => required.has(name)), ...extra.required];
+  const missing = wanted.find((name) => !names.includes(name));
   if (missing !== undefined) throw new InputFault(`the column "${missing}" is missing`);
   return names;
 }
 
-function argumentsOfCells(
+function contentOfCells(
   cells: readonly string[],
   columns: readonly string[],
-  { parameters }: Signature,
-): Result<JsonObject, RunFailure> {
+  { signature: { parameters }, extra }: Pick<InputFile, 'signature' | 'extra'>,
+): RowContent {
   if (cells.length !== columns.length) {
     const message = `The row has ${cells.length} cells, but the header has ${columns.length}.`;
-    return err({ code: 'invalid_argument', message });
+    return unreadable({ code: 'invalid_argument', message });
   }
   const details: Violation[] = [];
   const args: Record<string, JsonValue> = {};
+  const own: [string, string][] = [];
   for (const [index, name] of columns.entries()) {
-    const value = valueOfCell(cells[index] ?? '', parameters.get(name) ?? OPTIONS_KINDS);
+    const cell = cells[index] ?? '';
+    if (extra.has(name)) own.push([name, cell]);
+    const kinds = parameters.get(name);
+    if (kinds === undefined && extra.has(name)) continue;
+    const value = valueOfCell(cell, kinds ?? OPTIONS_KINDS);
     if (!value.ok) details.push({ path: name, message: value.failure });
     else if (value.value !== undefined) args[name] = value.value;
   }
+  return { args: argumentsWithout(details, args), extra: Object.fromEntries(own) };
+}
+
+function argumentsWithout(details: readonly Violation[], args: JsonObject): Result<JsonObject, RunFailure> {
   const [first] = details;
   if (first === undefined) return checkedArguments(args);
   return err({ code: 'invalid_argument', message: `The column "${first.path}" ${first.message}.`, details });
@@ -181,7 +233,7 @@ function argumentsOfCells(
  * Returns the value of a cell for a parameter that accepts these kinds of values; undefined for an empty cell of an optional
  * parameter. Only a parameter of strings takes the text as it is; the others take JSON.
  */
-function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
+export function valueOfCell(cell: string, kinds: ReadonlySet<ValueKind>): Result<JsonValue | undefined, string> {
   if (cell === '' && kinds.has('null')) return ok(undefined);
   const onlyStrings = [...kinds].every((kind) => kind === 'string' || kind === 'null');
   if (onlyStrings) return ok(cell);
@@ -227,14 +279,9 @@ export function delimiterOf(path: string): Result<string | undefined, string> {
   return err(`the name "${path}" must end in ${[...FORMATS.keys()].map((name) => `.${name}`).join(', ')}`);
 }
 
-/**
- * Returns the rows of a file that exists. `signature` decides how CSV cells are read. Iterating throws an `InputFault` if the
- * file as a whole has an error.
- */
-export function inputRows(path: string, delimiter: string | undefined, signature: Signature): InputRows {
-  return delimiter === undefined
-    ? (onChunk) => jsonRows(path, onChunk)
-    : (onChunk) => csvRows({ path, delimiter, signature }, onChunk);
+/** Returns the rows of a file. Iterating throws an `InputFault` if the file as a whole has an error. */
+export function inputRows(file: InputFile): InputRows {
+  return (onChunk) => (file.delimiter === undefined ? jsonRows(file, onChunk) : csvRows(file, onChunk));
 }
 
 /** Reads the whole file once: counts its rows, hashes it, and fails with a sentence if the file has an error. */
@@ -249,9 +296,15 @@ export async function scanInput(input: InputRows, path: string): Promise<Result<
     }
     return ok({ sha256: hash.digest('hex'), rows, lastRow });
   } catch (error) {
-    if (error instanceof InputFault) return err(`"${path}" cannot be read: ${error.message}`);
-    throw error;
+    return err(readingFault(error, path));
   }
+}
+
+/** A sentence about an error of the whole file, or of the system; throws any other one. */
+export function readingFault(error: unknown, path: string): string {
+  if (error instanceof InputFault) return `"${path}" cannot be read: ${error.message}`;
+  if (error instanceof Error && 'syscall' in error) return `"${path}" cannot be read: ${readFault(error)}`;
+  throw error;
 }
 
 /** A record of a file, without the line feed that ends it. */

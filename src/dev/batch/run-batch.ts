@@ -68,11 +68,11 @@ export class BatchRun {
     }
   }
 
-  async #ask({ row, args: read }: InputRow): Promise<void> {
+  async #ask({ row, read }: InputRow): Promise<void> {
     // Reading the next row waited for the file, and an interrupt can have arrived.
     if (this.#stop !== undefined) return;
     this.inFlight += 1;
-    const args = read();
+    const { args, extra } = read();
     const answer = args.ok ? await this.#plan.caller.call(row, args.value) : { failure: args.failure };
     this.inFlight -= 1;
     if ('stop' in answer) {
@@ -80,7 +80,7 @@ export class BatchRun {
       return;
     }
     try {
-      this.#plan.answers.append(row, answer);
+      this.#plan.answers.append(row, { ...answer, input: extra });
     } catch (error) {
       this.#stop ||= `the answers cannot be written: ${writeFault(error)}.`;
       return;

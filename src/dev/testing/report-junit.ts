@@ -43,7 +43,7 @@ function testCase(result: TestResult, locator: SpanLocator, clients: number): st
 }
 
 /** The cost in US dollars as a property, if it is known. */
-function costOf(results: readonly TestResult[]): readonly string[] {
+export function costOf(results: Parameters<typeof knownCost>[0]): readonly string[] {
   const cost = knownCost(results);
   if (cost === undefined) return [];
   return [element('properties', {}, [element('property', { name: 'cost', value: decimal(cost) }, [])])];
@@ -77,7 +77,7 @@ function reasons({ failure, conditions }: TestRun): readonly string[] {
 }
 
 /** The value, the prompt and the reply. */
-function exchangeText({ value, prompt, reply }: TestRun): string {
+export function exchangeText({ value, prompt, reply }: Pick<TestRun, 'value' | 'prompt' | 'reply'>): string {
   const parts = [
     ...(value === undefined ? [] : [['value', ...textLines(JSON.stringify(value, undefined, 2))]]),
     ...(prompt === undefined ? [] : [['prompt', ...promptLines(prompt)]]),
@@ -101,16 +101,16 @@ function durationOf({ runs }: TestResult): number {
   return runs.reduce((sum, run) => sum + run.durationMs, 0);
 }
 
-function seconds(ms: number): string {
+export function seconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-function element(name: string, attributes: Attributes, children: readonly string[]): string {
+export function element(name: string, attributes: Attributes, children: readonly string[]): string {
   const head = opening(name, attributes);
   return children.length === 0 ? `<${head}/>` : `<${head}>\n${children.join('\n')}\n</${name}>`;
 }
 
-function textElement(name: string, attributes: Attributes, text: string): string {
+export function textElement(name: string, attributes: Attributes, text: string): string {
   return `<${opening(name, attributes)}>${escaped(text)}</${name}>`;
 }
 
@@ -130,6 +130,6 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF\p{Surrogate}]/gu;
 
 /** Replaces the characters that no XML document can contain (https://www.w3.org/TR/xml/#charsets), and lone surrogates. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replaceAll(FORBIDDEN, '\uFFFD').replaceAll(/[&<>"]/gu, (character) => ENTITIES[character] ?? '');
 }

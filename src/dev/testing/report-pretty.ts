@@ -69,13 +69,14 @@ function costCell(results: readonly TestResult[]): string {
   return known === undefined ? '-' : dollars(known);
 }
 
-/** `-` if nothing is known. */
-function sum(counts: readonly (number | undefined)[]): string {
+/** The sum of the counts that are known; `-` if none is. */
+export function sum(counts: readonly (number | undefined)[]): string {
   const known = counts.filter((count) => count !== undefined);
   return known.length === 0 ? '-' : String(known.reduce((total, count) => total + count, 0));
 }
 
-function table(rows: readonly (readonly string[])[]): string {
+/** Columns of equal width. */
+export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  '));
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;

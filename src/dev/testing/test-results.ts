@@ -48,14 +48,18 @@ export function passedRuns({ runs }: Pick<TestResult, 'runs'>): number {
   return runs.filter(({ status }) => status === 'passed').length;
 }
 
+interface RunsWith<Fact extends keyof TestRun> {
+  readonly runs: readonly Pick<TestRun, Fact>[];
+}
+
 /** The mean latency of the runs that have one; undefined if none has. */
-export function meanLatency({ runs }: Pick<TestResult, 'runs'>): number | undefined {
+export function meanLatency({ runs }: RunsWith<'latencyMs'>): number | undefined {
   const known = runs.flatMap(({ latencyMs }) => latencyMs ?? []);
   return known.length === 0 ? undefined : known.reduce((sum, ms) => sum + ms, 0) / known.length;
 }
 
 /** US dollars for all runs whose cost is known; undefined if none is. */
-export function knownCost(results: ReadonlyArray<Pick<TestResult, 'runs'>>): number | undefined {
+export function knownCost(results: readonly RunsWith<'cost'>[]): number | undefined {
   const known = results.flatMap(({ runs }) => runs.flatMap(({ cost }) => cost ?? []));
   return known.length === 0 ? undefined : Math.round(known.reduce((sum, cost) => sum + cost, 0) * 1e9) / 1e9;
 }

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const QUESTIONS = { function: 'F', definitions: 'd', input: 'i' };
+const QUESTIONS = { function: 'F', definitions: 'd', input: 'i', copy: '[]' };
 
 function claim(questions = QUESTIONS, options: Partial<ClaimOptions> = {}): ReturnType<typeof claimAnswers> {
   const all = { inputPath: 'in.jsonl', acceptChanges: false, retryFailed: false, ...options };
@@ -43,6 +43,9 @@ test('answers to other questions are not continued', () => {
   });
   expect(claim({ ...QUESTIONS, definitions: 'e' })).toMatchObject({
     failure: expect.stringContaining('the definitions have changed'),
+  });
+  expect(claim({ ...QUESTIONS, copy: '["id"]' })).toMatchObject({
+    failure: expect.stringContaining('the columns of --copy have changed'),
   });
 });
 

@@ -7,6 +7,7 @@ import {
   delimiterOf,
   type InputRow,
   inputRows,
+  NO_EXTRA,
   scanInput,
   type Signature,
   type ValueKind,
@@ -27,20 +28,20 @@ function signature(parameters: Readonly<Record<string, readonly ValueKind[]>>): 
 
 const PERSON = signature({ name: ['string'], age: ['number', 'null'], tags: ['list', 'null'] });
 
-function inputOf(name: string, content: string | Buffer, of = PERSON): ReturnType<typeof inputRows> {
+function inputOf(name: string, content: string | Buffer, of = PERSON, extra = NO_EXTRA): ReturnType<typeof inputRows> {
   const path = join(folder, name);
   writeFileSync(path, content);
   const delimiter = delimiterOf(path);
-  return inputRows(path, delimiter.ok ? delimiter.value : undefined, of);
+  return inputRows({ path, delimiter: delimiter.ok ? delimiter.value : undefined, signature: of, extra });
 }
 
 /** The rows with their arguments, or the message of their failure. */
 async function rowsOf(name: string, content: string | Buffer, of = PERSON): Promise<readonly unknown[]> {
   const rows: InputRow[] = [];
   for await (const row of inputOf(name, content, of)()) rows.push(row);
-  return rows.map(({ row, args }) => {
-    const read = args();
-    return [row, read.ok ? read.value : read.failure.message];
+  return rows.map(({ row, read }) => {
+    const { args } = read();
+    return [row, args.ok ? args.value : args.failure.message];
   });
 }
 
@@ -105,6 +106,24 @@ test('tabs separate the columns of .tsv, and cells can contain line breaks', asy
     [1, { name: 'A\nda', age: 1 }],
     [2, { name: 'B "b"' }],
   ]);
+});
+
+test.each([
+  ['a.csv', 'id,name,age\n7,Ada,\n8,Bob,old\n'],
+  ['a.jsonl', '{"id":"7","name":"Ada"}\n{"id":"8","name":"Bob","age":"old"}\n'],
+])('an extra column of %s is not an argument unless it is a parameter', async (name, content) => {
+  const rows: InputRow[] = [];
+  const extra = { has: (column: string) => column === 'id' || column === 'name', required: ['id'] };
+  for await (const row of inputOf(name, content, PERSON, extra)()) rows.push(row);
+  const [first, second] = rows.map(({ read }) => read());
+  expect(first).toEqual({ args: { ok: true, value: { name: 'Ada' } }, extra: { id: '7', name: 'Ada' } });
+  expect(second?.extra).toEqual({ id: '8', name: 'Bob' });
+});
+
+test('a file without an extra column that must exist is refused', async () => {
+  const extra = { has: (column: string) => column === 'id', required: ['id'] };
+  const scanned = await scanInput(inputOf('a.csv', 'name\nAda\n', PERSON, extra), 'a.csv');
+  expect(scanned).toEqual({ ok: false, failure: '"a.csv" cannot be read: the column "id" is missing' });
 });
 
 test('a file whose rows would all fail is refused as a whole', async () => {

@@ -26,7 +26,7 @@ function textOf(row: number): string {
 
 function inputOf(rows: number): InputRows {
   return async function* () {
-    for (let row = 1; row <= rows; row += 1) yield { row, args: () => ok({ row }) };
+    for (let row = 1; row <= rows; row += 1) yield { row, read: () => ({ args: ok({ row }), extra: {} }) };
   };
 }
 

@@ -19,6 +19,7 @@ const LOCK_FILES = [
   'editors/vscode/package-lock.json',
   'site/package-lock.json',
   'test/bundlers/package-lock.json',
+  'test/calls/package-lock.json',
   'test/doors/package-lock.json',
   'test/gateways/package-lock.json',
   'test/generators/package-lock.json',

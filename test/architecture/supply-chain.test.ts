@@ -26,6 +26,7 @@ const LOCK_FILES = [
   'test/manifests/package-lock.json',
   'test/package/package-lock.json',
   'test/readers/package-lock.json',
+  'test/schemas/package-lock.json',
   'test/diagnostics/official-schema/package-lock.json',
 ];
 

@@ -1,6 +1,7 @@
 import { isJsonObject, ownValue } from '../../base/json.ts';
 import { percentDecoded } from '../../base/percent-encoding.ts';
 import { pathStep, type ValuePath } from '../../base/value-path.ts';
+import { TYPE_NAMES } from '../2-check/rules/names.ts';
 import type { Schema } from './bounds.ts';
 
 /** The kind of the definition with that name, if there is one. */
@@ -29,7 +30,7 @@ export class SchemaNames {
   readonly kindOf: KindOf;
   readonly #schemas = new Map<string, NamedSchema>();
   readonly #types = new Map<string, string>();
-  readonly #taken = new Set<string>();
+  readonly #taken = new Set(TYPE_NAMES);
   /** The type for each `$id`. */
   readonly #ids = new Map<string, string>();
   /** The types of the parts to which JSON pointers refer. */
@@ -101,7 +102,7 @@ export class SchemaNames {
 
   /** The name of the type for a definition in a schema: generators also write names that no type can have. */
   typeOf(name: string): string {
-    if (/^[A-Z]\w*$/u.test(name) || this.kindOf(name) !== undefined) return name;
+    if ((/^[A-Z]\w*$/u.test(name) && !TYPE_NAMES.has(name)) || this.kindOf(name) !== undefined) return name;
     const known = this.#types.get(name);
     if (known !== undefined) return known;
     const plain = asWord(name).replace(/^[\d_]+/u, '');

@@ -336,6 +336,10 @@ class SnippetWriter {
     this.#checkKeywords(schema, ['type', ...keywords], path);
     if (implied === 'array') {
       if (schema['items'] === undefined) return this.#unreadable(path, 'needs "items", the type of its elements');
+      if (Array.isArray(schema['items'])) {
+        const advice = 'svc has no tuples. Use an object with a property for each position';
+        return this.#unreadable(pathStep(path, 'items'), `has a type for each position: ${advice}`);
+      }
       const { text } = this.#type(schema['items'], {
         ...place,
         path: pathStep(path, 'items'),
@@ -629,10 +633,10 @@ function isClass(schema: Schema): boolean {
   return allOf !== undefined && onlyPart(schema) === undefined;
 }
 
-/** True for a schema that describes the values of properties, but none by its name. */
+/** True for a schema that allows properties, but names none: an empty class would lose them. */
 function isMap({ properties, additionalProperties, patternProperties }: Schema): boolean {
   const isEmpty = isJsonObject(properties) && Object.keys(properties).length === 0;
-  return isEmpty && (patternProperties !== undefined || isSchema(additionalProperties));
+  return isEmpty && (patternProperties !== undefined || (additionalProperties ?? false) !== false);
 }
 
 /** The patterns that libraries write for any name. */

@@ -192,6 +192,8 @@ test.each([
   [{ type: 'array' }, '', 'needs "items"'],
   [{ type: 'object' }, '', 'needs "properties"'],
   [{ type: 'object', additionalProperties: true }, '', 'needs "properties"'],
+  [{ type: 'object', properties: {}, additionalProperties: {} }, '', 'needs "properties"'],
+  [{ type: 'array', items: [{ type: 'string' }] }, '.items', 'svc has no tuples'],
   [
     { properties: { a: { type: 'string' } }, additionalProperties: { type: 'string' } },
     '.additionalProperties',
@@ -388,6 +390,13 @@ test('a property can have any name, and its field has the same one', () => {
   expect(extended?.fields.map(({ name }) => name)).toEqual(names);
   expect(extended?.fields.map(({ alias }) => alias)).toEqual(names.map(() => undefined));
   expect(new Set(classes.map(({ name }) => name)).size).toBe(names.length + 1);
+});
+
+test('a definition with a name that is reserved for types gets another one', () => {
+  const { classes } = extensionOf(
+    person({ at: { $ref: '#/$defs/Json' } }, [], { $defs: { Json: { properties: { a: { type: 'string' } } } } }),
+  );
+  expect(classes.map(({ name }) => name).toSorted()).toEqual(['Json_2', 'Person']);
 });
 
 test('a record whose listed keys are required is a class, and its other keys are optional', () => {

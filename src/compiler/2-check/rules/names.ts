@@ -4,7 +4,17 @@ import { isOptionsKey } from '../../../base/json.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
 import type { FieldNode, NameNode } from '../../1-parse/syntax-nodes.ts';
 
-const TYPE_NAMES = new Set(['String', 'Int', 'Float', 'Boolean', 'Bytes', 'BigInt', 'Json', 'BamlClient']);
+/** Names of types in the languages of clients, which no definition can have. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set([
+  'String',
+  'Int',
+  'Float',
+  'Boolean',
+  'Bytes',
+  'BigInt',
+  'Json',
+  'BamlClient',
+]);
 
 /** Reserved words of the languages of generated clients, which cannot be names of fields there. */
 const FIELD_NAMES = new Set(

@@ -44,6 +44,8 @@ const WAITING_FILES = { maxWorkers: Math.max(6, availableParallelism()), isolate
 // `unit` imports the sources; all others run the built program. `npm test` runs `unit` and `e2e`: `browser` needs Chromium, `clock` a
 // machine with nothing else to do, `callers` needs the registry of npm, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
 // `image` needs root and debootstrap, `telemetry` needs Prometheus, `bundlers`, `doors`, `editors`, `gateways`, `generators`, `manifests`, `package`, `readers` and `site` need `npm ci` in a folder,
+// machine with nothing else to do, `cluster` needs redis-server and HAProxy, `gateways` needs the gateways that its files name,
+// `image` needs root and debootstrap, `telemetry` needs Prometheus, `bundlers`, `doors`, `editors`, `gateways`, `generators`, `manifests`, `package`, `readers`, `schemas` and `site` need `npm ci` in a folder,
 // `manifests` also needs Helm, `readers` also needs pip and curl, and `attacks` and `readers` take minutes.
 export default defineConfig({
   test: {
@@ -77,6 +79,7 @@ export default defineConfig({
             'manifests',
             'package',
             'readers',
+            'schemas',
             'site',
             'telemetry',
           ].map((name) => `test/${name}/**`),
@@ -106,6 +109,7 @@ export default defineConfig({
       builtProgram('manifests'),
       builtProgram('package'),
       builtProgram('readers', false, { env: LIBRARY_ENV }),
+      builtProgram('schemas'),
       builtProgram('site'),
       builtProgram('telemetry'),
     ],

@@ -13,7 +13,7 @@ import {
 } from '../schema/type-extension.ts';
 import { ViolationList, type Violation } from '../schema/violation.ts';
 import { parse, parseTypes } from './1-parse/parse.ts';
-import type { AttributeNode, DeclarationNode, DocumentNode, TypeNode } from './1-parse/syntax-nodes.ts';
+import type { AttributeNode, DeclarationNode, DocumentNode, FieldNode, TypeNode } from './1-parse/syntax-nodes.ts';
 import { check } from './2-check/check.ts';
 import {
   extendTypes,
@@ -157,7 +157,7 @@ class SnippetCompiler {
     const { length } = this.#file.text;
     if (length > MAX_CHARACTERS) return this.#refused(`has more than ${MAX_CHARACTERS} characters`);
     const { document, diagnostics } = parseTypes(this.#file);
-    const types = document.declarations;
+    const types = document.declarations.map((node) => this.#withProperties(node));
     this.#types = types;
     if (types.length > MAX_DEFINITIONS) return this.#refused(`has more than ${MAX_DEFINITIONS} definitions`);
     const members = types.reduce((total, node) => total + memberCount(node), 0);
@@ -166,6 +166,17 @@ class SnippetCompiler {
     for (const { span, message } of requestTypeFaults(types, this.#base.declared)) this.#fault(message, span);
     if (this.#faults.all.length > 0) return err(this.#faults.all);
     return this.#check(types);
+  }
+
+  /** Fields of JSON Schemas have the names of their properties, which can be any strings. */
+  #withProperties(node: DeclarationNode): DeclarationNode {
+    const { lines } = this.#snippet;
+    if (lines === undefined || node.kind !== 'class') return node;
+    const fields = node.fields.map((field): FieldNode => {
+      const property = lines[this.#file.positionAt(field.name.span.start).line - 1]?.property;
+      return property === undefined ? field : { ...field, name: { ...field.name, text: property }, ofSchema: true };
+    });
+    return { ...node, fields };
   }
 
   #check(types: readonly DeclarationNode[]): Result<TypeExtension, readonly Violation[]> {
@@ -256,10 +267,10 @@ class SnippetCompiler {
     // Finding and showing its position costs more than the check that found it.
     if (this.#faults.full || span === undefined) return;
     const { line, column } = this.#file.positionAt(span.start);
-    const { paths } = this.#snippet;
-    if (paths === undefined) {
+    const { lines } = this.#snippet;
+    if (lines === undefined) {
       this.#faults.add({ path: '', message, line, column, frame: codeFrame(this.#file, span, PLAIN) });
-    } else this.#faults.add({ path: paths[line - 1] ?? '', message });
+    } else this.#faults.add({ path: lines[line - 1]?.path ?? '', message });
   }
 
   #refused(message: string): Result<never, readonly Violation[]> {

@@ -19,12 +19,14 @@ const LOCK_FILES = [
   'editors/vscode/package-lock.json',
   'site/package-lock.json',
   'test/bundlers/package-lock.json',
+  'test/calls/package-lock.json',
   'test/doors/package-lock.json',
   'test/gateways/package-lock.json',
   'test/generators/package-lock.json',
   'test/manifests/package-lock.json',
   'test/package/package-lock.json',
   'test/readers/package-lock.json',
+  'test/schemas/package-lock.json',
   'test/diagnostics/official-schema/package-lock.json',
 ];
 

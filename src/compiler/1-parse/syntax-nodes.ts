@@ -46,6 +46,8 @@ export interface ClassNode extends Declared {
 
 export interface FieldNode {
   readonly name: NameNode;
+  /** The name is that of a property in a JSON Schema of a request: any string, also a reserved word. */
+  readonly ofSchema?: true;
   /** Absent if it is unreadable, which has a diagnostic. */
   readonly type?: TypeNode;
   readonly attributes: readonly AttributeNode[];

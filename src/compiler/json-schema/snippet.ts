@@ -1,120 +1,9 @@
-import { isJsonObject, ownValue, canonicalJson } from '../../base/json.ts';
-import { percentDecoded } from '../../base/percent-encoding.ts';
+import { isJsonObject, canonicalJson } from '../../base/json.ts';
 import { pathStep, type ValuePath, pathText } from '../../base/value-path.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { boundsOf, type Schema } from './bounds.ts';
+import { asWord, NAME, SchemaNames, type KindOf } from './schema-names.ts';
 import type { ViolationList } from '../../schema/violation.ts';
-
-/** The kind of the definition with that name, if there is one. */
-type KindOf = (name: string) => string | undefined;
-
-/** A name in the definition language. The check of the snippet covers the first letter and reserved words. */
-const NAME = /^[A-Za-z]\w*$/u;
-
-/** A schema that others can refer to. */
-interface NamedSchema {
-  readonly schema: Schema;
-  readonly path: ValuePath;
-  /** The name that stands for `#` in it. */
-  readonly owner: string;
-}
-
-const REFERENCE = /^#\/(?:\$defs|definitions|components\/schemas)\/([^/]+)$/u;
-
-/** The names of JSON Schemas, and the names that their types get. */
-class SchemaNames {
-  readonly kindOf: KindOf;
-  readonly #schemas = new Map<string, NamedSchema>();
-  readonly #types = new Map<string, string>();
-  readonly #taken = new Set<string>();
-  /** The type for each `$id`. */
-  readonly #ids = new Map<string, string>();
-
-  constructor(schemas: Readonly<Record<string, unknown>>, root: ValuePath, kindOf: KindOf) {
-    this.kindOf = kindOf;
-    const all: (readonly [string, NamedSchema])[] = [];
-    for (const [name, schema] of Object.entries(schemas)) {
-      if (!isJsonObject(schema)) continue;
-      const path = pathStep(root, name);
-      all.push([name, { schema, path, owner: name }]);
-      for (const [inner, part, at] of innerSchemas(schema, path)) {
-        if (isJsonObject(part)) all.push([inner, { schema: part, path: at, owner: name }]);
-      }
-    }
-    for (const [name, named] of all) {
-      this.#taken.add(name);
-      if (!this.#schemas.has(name)) this.#schemas.set(name, named);
-    }
-    for (const [name, { schema }] of all)
-      this.identify(schema, Object.hasOwn(schemas, name) ? name : this.typeOf(name));
-  }
-
-  /** The name of the type for a definition in a schema: generators also write names that no type can have. */
-  typeOf(name: string): string {
-    if (/^[A-Z]\w*$/u.test(name) || this.kindOf(name) !== undefined) return name;
-    const known = this.#types.get(name);
-    if (known !== undefined) return known;
-    const plain = name.replaceAll(/\W/gu, '_').replace(/^[\d_]+/u, '');
-    const type = this.take(plain === '' ? 'Type' : plain.charAt(0).toUpperCase() + plain.slice(1));
-    this.#types.set(name, type);
-    return type;
-  }
-
-  /** Returns a name that no definition has, and keeps it from others. */
-  take(wanted: string): string {
-    let name = wanted;
-    for (let number = 2; this.#taken.has(name) || this.kindOf(name) !== undefined; number += 1) {
-      name = `${wanted}_${number}`;
-    }
-    this.#taken.add(name);
-    return name;
-  }
-
-  /** From now on, references to the `$id` of a schema are references to this type. */
-  identify({ $id }: Schema, type: string): void {
-    if (typeof $id === 'string' && !this.#ids.has($id)) this.#ids.set($id, type);
-  }
-
-  /** The type that a `$ref` names; undefined if it has another form. */
-  referred(reference: unknown, owner: string): string | undefined {
-    if (typeof reference !== 'string') return undefined;
-    if (reference === '#') return owner;
-    const name = nameIn(reference);
-    if (name === undefined) return this.#ids.get(reference);
-    return NAME.test(name) || this.#schemas.has(name) ? this.typeOf(name) : undefined;
-  }
-
-  /** The schema behind a `$ref`, if this request has it. */
-  schemaOf(reference: unknown, owner: string): NamedSchema | undefined {
-    if (typeof reference !== 'string') return undefined;
-    const name = reference === '#' ? owner : (nameIn(reference) ?? this.#ids.get(reference));
-    return name === undefined ? undefined : this.#schemas.get(name);
-  }
-}
-
-/** The definitions in a schema, with their paths. */
-function innerSchemas(schema: Schema, path: ValuePath): ReadonlyArray<readonly [string, unknown, ValuePath]> {
-  const components = ownValue(schema, 'components');
-  const places: ReadonlyArray<readonly [unknown, ValuePath]> = [
-    [ownValue(schema, '$defs'), pathStep(path, '$defs')],
-    [ownValue(schema, 'definitions'), pathStep(path, 'definitions')],
-    [
-      isJsonObject(components) ? ownValue(components, 'schemas') : undefined,
-      pathStep(pathStep(path, 'components'), 'schemas'),
-    ],
-  ];
-  return places.flatMap(([definitions, at]) =>
-    isJsonObject(definitions)
-      ? Object.entries(definitions).map(([name, part]) => [name, part, pathStep(at, name)] as const)
-      : [],
-  );
-}
-
-/** The name in a reference, which is a JSON pointer (RFC 6901) in a URI fragment. */
-function nameIn(reference: string): string | undefined {
-  const name = REFERENCE.exec(reference)?.[1];
-  return name === undefined ? undefined : percentDecoded(name)?.replaceAll('~1', '/').replaceAll('~0', '~');
-}
 
 /** The limit for brackets in definitions. */
 const MAX_SCHEMA_DEPTH = 64;
@@ -147,7 +36,7 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   boolean: [],
   null: [],
   array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
-  object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
+  object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
 };
 
 /** The types of the language for types without parts. */
@@ -197,8 +86,15 @@ function stringFormats(schema: unknown): readonly string[] {
 /** Definitions as a request sends them. */
 export interface Snippet {
   readonly text: string;
-  /** The path of the JSON Schema behind each line of the text, if it comes from JSON Schemas. */
-  readonly paths?: readonly string[];
+  /** The origin of each line of the text, if it comes from JSON Schemas. */
+  readonly lines?: readonly SnippetLine[];
+}
+
+export interface SnippetLine {
+  /** The path of the JSON Schema. */
+  readonly path: string;
+  /** The name of the field in this line: that of the property, which can be any string. The text has a placeholder. */
+  readonly property?: string;
 }
 
 /**
@@ -212,10 +108,13 @@ export function writeSnippet(schemas: unknown, kindOf: KindOf, faults: Violation
     faults.add({ path: pathText(root), message: 'has to be an object that maps names of types to JSON Schemas' });
     return { text: '' };
   }
-  const writer = new SnippetWriter(new SchemaNames(schemas, root, kindOf), faults);
+  const names = new SchemaNames(schemas, root, kindOf);
+  const writer = new SnippetWriter(names, faults);
   for (const [name, schema] of Object.entries(schemas))
     writer.definition(name, schema, { path: pathStep(root, name), owner: name });
-  return { text: writer.lines.join('\n'), paths: writer.paths };
+  // Each one can use further ones. Not recursive: a chain of definitions can be longer than the stack is deep.
+  for (const { type, schema, path, owner } of names.used) writer.definition(type, schema, { path, owner });
+  return { text: writer.texts.join('\n'), lines: writer.lines };
 }
 
 interface Place {
@@ -232,11 +131,21 @@ interface WrittenType {
   readonly nullable: boolean;
 }
 
+/** A field of a class, with its type as text. */
+interface Field {
+  readonly key: string;
+  readonly text: string;
+  readonly path: ValuePath;
+}
+
+/** The name of every field in the text. */
+const PLACEHOLDER = 'x';
+
 const UNREADABLE: WrittenType = { text: 'string', nullable: true };
 
 class SnippetWriter {
-  readonly lines: string[] = [];
-  readonly paths: string[] = [];
+  readonly texts: string[] = [];
+  readonly lines: SnippetLine[] = [];
   readonly #names: SchemaNames;
   readonly #faults: ViolationList;
   /** Of all classes together. */
@@ -259,7 +168,7 @@ class SnippetWriter {
       return;
     }
     if (this.#isRepeated(name, schema, path)) return;
-    this.#inner(schema, path, owner);
+    this.#checkDefinitions(schema, path);
     const rest = withoutDefinitions(schema);
     const place = { path, owner, name };
     const kind = this.#names.kindOf(name);
@@ -283,14 +192,11 @@ class SnippetWriter {
     return true;
   }
 
-  #inner(schema: Schema, path: ValuePath, owner: string): void {
+  #checkDefinitions(schema: Schema, path: ValuePath): void {
     for (const key of DEFINITION_KEYS) {
       if (schema[key] !== undefined && !isJsonObject(schema[key])) {
         this.#fault(pathStep(path, key), 'has to be an object that maps names of types to JSON Schemas');
       }
-    }
-    for (const [name, part, at] of innerSchemas(schema, path)) {
-      this.definition(this.#names.typeOf(name), part, { path: at, owner });
     }
   }
 
@@ -310,37 +216,43 @@ class SnippetWriter {
 
   #class(schema: Schema, { path, owner, name }: Place, extended: boolean): void {
     const { description } = schema;
-    const body: (readonly [string, ValuePath])[] = [];
-    // A definition has one description.
-    if (!extended && description !== undefined) body.push([`  @${this.#description(description, path)}`, path]);
     const reader = new MemberReader(this.#names, this.#faults, this.#budget);
     reader.read(schema, path, owner);
-    for (const property of reader.finish()) {
-      const { key } = property;
-      const place = { path: property.path, owner, name: `${name}_${key}` };
-      const line = this.#field(key, property.schema, place, property.required);
-      if (line !== undefined) body.push([line, place.path]);
+    const fields = reader.finish().map((property): Field => {
+      const place = { path: property.path, owner, name: `${name}_${asWord(property.key)}` };
+      return { key: property.key, text: this.#fieldType(property, place), path: property.path };
+    });
+    // A definition has one description. Classes inside it are complete by now.
+    const isDescribed = !extended && description !== undefined;
+    this.#writeClass(name, path, fields, {
+      keyword: extended ? 'dynamic class' : 'class',
+      ...(isDescribed && { attribute: this.#description(description, path) }),
+    });
+  }
+
+  #writeClass(
+    name: string,
+    path: ValuePath,
+    fields: readonly Field[],
+    { keyword, attribute }: { readonly keyword: string; readonly attribute?: string },
+  ): void {
+    this.#line(`${keyword} ${name} {`, path);
+    if (attribute !== undefined) this.#line(`  @${attribute}`, path);
+    for (const { key, text, path: at } of fields) {
+      if (key === '' || /[\p{Cc}\u2028\u2029]/u.test(key)) {
+        this.#fault(at, 'is the name of a property that no prompt can contain: it is empty or has control characters');
+      } else this.#line(`  ${PLACEHOLDER} ${text}`, at, key);
     }
-    // Classes inside it are complete by now.
-    this.#line(`${extended ? 'dynamic ' : ''}class ${name} {`, path);
-    for (const [line, of] of body) this.#line(line, of);
     this.#line('}', path);
   }
 
-  #field(key: string, schema: unknown, place: Place, required: boolean): string | undefined {
-    if (!NAME.test(key)) {
-      this.#fault(
-        place.path,
-        'is not a name: names of fields consist of letters, digits and "_", and begin with a letter',
-      );
-      return undefined;
-    }
+  #fieldType({ schema, required }: Property, place: Place): string {
     const { text, nullable } = this.#type(schema, place);
     const optional = required || nullable ? '' : '?';
     const description = isJsonObject(schema) ? schema['description'] : undefined;
     const about = withFormats(description, stringFormats(schema));
     const attribute = about === undefined ? '' : ` ${this.#description(about, place.path)}`;
-    return `  ${key} ${text}${optional}${attribute}`;
+    return `${text}${optional}${attribute}`;
   }
 
   #description(text: unknown, path: ValuePath): string {
@@ -353,6 +265,8 @@ class SnippetWriter {
     if (!isJsonObject(schema)) return this.#unreadable(path, 'has to be a JSON Schema: an object');
     if (path.depth > MAX_SCHEMA_DEPTH)
       return this.#unreadable(path, `is nested deeper than ${MAX_SCHEMA_DEPTH} levels`);
+    const shared = this.#names.pointed(schema);
+    if (shared !== undefined) return { text: shared, nullable: false };
     const { nullable, ...rest } = schema;
     if (nullable !== undefined && typeof nullable !== 'boolean') {
       return this.#unreadable(pathStep(path, 'nullable'), 'has to be true or false');
@@ -422,6 +336,10 @@ class SnippetWriter {
     this.#checkKeywords(schema, ['type', ...keywords], path);
     if (implied === 'array') {
       if (schema['items'] === undefined) return this.#unreadable(path, 'needs "items", the type of its elements');
+      if (Array.isArray(schema['items'])) {
+        const advice = 'svc has no tuples. Use an object with a property for each position';
+        return this.#unreadable(pathStep(path, 'items'), `has a type for each position: ${advice}`);
+      }
       const { text } = this.#type(schema['items'], {
         ...place,
         path: pathStep(path, 'items'),
@@ -452,28 +370,78 @@ class SnippetWriter {
 
   #object(schema: Schema, place: Place): WrittenType {
     const { path } = place;
-    if (schema['properties'] !== undefined) return this.#newClass(schema, place);
-    this.#checkKeywords(schema, ['type', 'additionalProperties', 'propertyNames'], path);
-    const names: unknown = schema['propertyNames'];
-    if (names !== undefined && (!isJsonObject(names) || canonicalJson(names) !== '{"type":"string"}')) {
-      this.#fault(
-        pathStep(path, 'propertyNames'),
-        'has to be {"type": "string"}, because keys of maps are any strings',
-      );
+    if (isClass(schema)) return this.#newClass(schema, place);
+    this.#checkKeywords(schema, ['type', ...(BY_TYPE['object'] ?? [])], path);
+    const values = this.#valuesOf(schema, path);
+    if (values === undefined) return UNREADABLE;
+    const { text } = this.#type(values.schema, { ...place, path: values.path, name: `${place.name}_value` });
+    const keys = this.#keysOf(schema['propertyNames'], place);
+    const required = schema['required'] ?? [];
+    const names: readonly unknown[] = Array.isArray(required) ? required : [required];
+    const at = pathStep(path, 'required');
+    for (const [index, name] of names.entries()) {
+      if (keys?.includes(String(name)) !== true) {
+        this.#fault(pathStep(at, index), 'has to be in the "enum" of "propertyNames", which lists the keys');
+      }
     }
-    const at = pathStep(path, 'additionalProperties');
-    if (!isJsonObject(schema['additionalProperties'])) {
-      return this.#unreadable(path, 'needs "properties", or the schema of its values as "additionalProperties"');
+    if (keys === undefined) return { text: `map<string, ${text}>`, nullable: false };
+    if (names.length === 0) {
+      const paths = keys.map(() => pathStep(path, 'propertyNames'));
+      return { text: `map<${this.#literals(keys, paths).text}, ${text}>`, nullable: false };
     }
-    const { text } = this.#type(schema['additionalProperties'], { ...place, path: at, name: `${place.name}_value` });
-    return { text: `map<string, ${text}>`, nullable: false };
+    const name = this.#names.take(place.name);
+    const fields = keys.map((key) => ({ key, text: names.includes(key) ? text : `${text}?`, path: values.path }));
+    this.#writeClass(name, path, fields, { keyword: 'class' });
+    return { text: name, nullable: false };
+  }
+
+  /** The schema of the values of a map. */
+  #valuesOf(schema: Schema, path: ValuePath): { readonly schema: unknown; readonly path: ValuePath } | undefined {
+    const patterns = schema['patternProperties'];
+    const at = pathStep(path, 'patternProperties');
+    if (patterns !== undefined) {
+      const [[pattern, values] = [], ...others] = isJsonObject(patterns) ? Object.entries(patterns) : [];
+      if (
+        pattern !== undefined &&
+        others.length === 0 &&
+        ANY_NAME.has(pattern) &&
+        !isSchema(schema['additionalProperties'])
+      ) {
+        return { schema: values, path: pathStep(at, pattern) };
+      }
+      this.#fault(at, 'has to contain only "^.*$", the pattern of every name, because keys of maps are any strings');
+    } else if (isSchema(schema['additionalProperties'])) {
+      return { schema: schema['additionalProperties'], path: pathStep(path, 'additionalProperties') };
+    } else this.#fault(path, 'needs "properties", or the schema of its values as "additionalProperties"');
+    return undefined;
+  }
+
+  /** The keys that `propertyNames` lists; undefined for any strings. */
+  #keysOf(names: unknown, { path, owner }: Place): readonly string[] | undefined {
+    const named = isJsonObject(names) ? this.#names.schemaOf(names['$ref'], owner)?.schema : undefined;
+    const schema = named ?? names ?? {};
+    const { type, enum: values, const: value, ...others } = isJsonObject(schema) ? schema : { type: schema };
+    const keys: unknown = value === undefined ? values : [value];
+    const isPlain = (type === undefined || type === 'string') && Object.keys(others).every((key) => isAnnotation(key));
+    if (isPlain && keys === undefined) return undefined;
+    if (isPlain && Array.isArray(keys) && keys.length > 0 && keys.every((key) => typeof key === 'string')) {
+      return [...new Set(keys)];
+    }
+    this.#fault(
+      pathStep(path, 'propertyNames'),
+      'has to be {"type": "string"}, or list the keys as an "enum": other keys of maps are any strings',
+    );
+    return undefined;
   }
 
   #reference(schema: Schema, { path, owner }: Place): WrittenType {
     this.#checkKeywords(schema, ['$ref'], path);
     const name = this.#names.referred(schema['$ref'], owner);
     if (name !== undefined) return { text: name, nullable: false };
-    return this.#unreadable(pathStep(path, '$ref'), 'has to be "#", or "#/$defs/" and the name of a type');
+    return this.#unreadable(
+      pathStep(path, '$ref'),
+      'has to be "#", "#/$defs/" and the name of a type, or the JSON pointer of a part of this schema',
+    );
   }
 
   #literals(values: readonly unknown[], paths: readonly ValuePath[]): WrittenType {
@@ -510,9 +478,9 @@ class SnippetWriter {
     return UNREADABLE;
   }
 
-  #line(text: string, path: ValuePath): void {
-    this.lines.push(text);
-    this.paths.push(pathText(path));
+  #line(text: string, path: ValuePath, property?: string): void {
+    this.texts.push(text);
+    this.lines.push({ path: pathText(path), ...(property !== undefined && { property }) });
   }
 
   #fault(path: ValuePath | undefined, message: string): void {
@@ -592,10 +560,10 @@ class MemberReader {
       return this.#fault(pathStep(path, 'type'), 'has to be "object", because it describes a class');
     }
     checkKeywords(withoutDefinitions(schema), KEYWORDS, path, this.#faults);
-    if (schema['additionalProperties'] !== undefined && schema['additionalProperties'] !== false) {
+    if (isSchema(schema['additionalProperties'])) {
       this.#fault(
         pathStep(path, 'additionalProperties'),
-        'has to be false beside "properties": a class has no other fields',
+        'has to be absent, true or false beside "properties": a class has no fields with other names',
       );
     }
     this.#readAll(schema['allOf'], pathStep(path, 'allOf'), owner);
@@ -661,8 +629,23 @@ class MemberReader {
 /** True for a schema whose properties become a class: it has some of its own, or merges schemas. */
 function isClass(schema: Schema): boolean {
   const { type, properties, allOf } = schema;
-  if (properties !== undefined) return type === undefined || type === 'object';
+  if (properties !== undefined) return (type === undefined || type === 'object') && !isMap(schema);
   return allOf !== undefined && onlyPart(schema) === undefined;
+}
+
+/** True for a schema that allows properties, but names none: an empty class would lose them. */
+function isMap({ properties, additionalProperties, patternProperties }: Schema): boolean {
+  const isEmpty = isJsonObject(properties) && Object.keys(properties).length === 0;
+  return isEmpty && (patternProperties !== undefined || (additionalProperties ?? false) !== false);
+}
+
+/** The patterns that libraries write for any name. */
+const ANY_NAME: ReadonlySet<string> = new Set(['', '.*', '^.*', '.*$', '^.*$', '^(.*)$', '^']);
+
+/** True for `additionalProperties` that describe values: `true` and `{}` only allow them, as if the keyword were absent. */
+function isSchema(additional: unknown): boolean {
+  if (additional === undefined || typeof additional === 'boolean') return false;
+  return !isJsonObject(additional) || Object.keys(additional).some((key) => !isAnnotation(key));
 }
 
 /** The one element of an `allOf` without other keywords: generators write it to describe a reference. */

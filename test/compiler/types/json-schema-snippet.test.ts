@@ -59,6 +59,21 @@ test.each([
   [{ $ref: '#/$defs/Fixed' }, 'Fixed'],
   [{ $ref: '#/definitions/Id' }, 'Id'],
   [{ type: 'array', items: { $ref: '#' } }, 'Person[]'],
+  [{ type: 'object', additionalProperties: { type: 'string' }, properties: {}, required: [] }, 'map<string, string>'],
+  [{ type: 'object', patternProperties: { '': { type: 'integer' } } }, 'map<string, int>'],
+  [
+    { type: 'object', patternProperties: { '^.*$': { type: 'integer' } }, additionalProperties: false },
+    'map<string, int>',
+  ],
+  [
+    { type: 'object', propertyNames: { type: 'string', description: 'd' }, additionalProperties: { type: 'integer' } },
+    'map<string, int>',
+  ],
+  [
+    { type: 'object', propertyNames: { enum: ['a b', 'c'] }, additionalProperties: { type: 'integer' } },
+    'map<"a b" | "c", int>',
+  ],
+  [{ type: 'object', propertyNames: { const: 'a' }, additionalProperties: { type: 'integer' } }, 'map<"a", int>'],
 ])('%j is the type %s', (schema, text) => {
   expect(typeOf(schema)).toEqual(typeOfText(text));
 });
@@ -119,7 +134,10 @@ test('a defined enum gets values, and other names become types, also those in $d
 test('two schemas can repeat a definition, but not change it', () => {
   const a = { type: 'object', properties: { x: { type: 'string' } } };
   const with2 = (second: Schema): Schema => ({
-    json_schema: { Person: { properties: {}, $defs: { A: a } }, B: { properties: {}, $defs: { A: second } } },
+    json_schema: {
+      Person: { properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: a } },
+      B: { properties: {}, $defs: { A: second } },
+    },
   });
   expect(faultsOf(with2({ properties: { x: { type: 'string' } }, type: 'object' }))).toEqual([]);
   expect(faultsOf(with2({ ...a, required: ['x'] }))).toEqual(
@@ -174,14 +192,41 @@ test.each([
   [{ type: 'array' }, '', 'needs "items"'],
   [{ type: 'object' }, '', 'needs "properties"'],
   [{ type: 'object', additionalProperties: true }, '', 'needs "properties"'],
-  [{ properties: {}, additionalProperties: { type: 'string' } }, '.additionalProperties', 'has to be false'],
-  [{ properties: { 'a-b': { type: 'string' } } }, '.properties["a-b"]', 'is not a name'],
+  [{ type: 'object', properties: {}, additionalProperties: {} }, '', 'needs "properties"'],
+  [{ type: 'array', items: [{ type: 'string' }] }, '.items', 'svc has no tuples'],
+  [
+    { properties: { a: { type: 'string' } }, additionalProperties: { type: 'string' } },
+    '.additionalProperties',
+    'has to be absent, true or false beside "properties"',
+  ],
+  [{ properties: { '': { type: 'string' } } }, '.properties[""]', 'no prompt can contain'],
+  [{ properties: { 'a\nb': { type: 'string' } } }, '.properties["a\\nb"]', 'no prompt can contain'],
+  [
+    { type: 'object', patternProperties: { '^x-': { type: 'string' } } },
+    '.patternProperties',
+    'has to contain only "^.*$"',
+  ],
+  [
+    { type: 'object', patternProperties: { '': { type: 'string' } }, additionalProperties: { type: 'integer' } },
+    '.patternProperties',
+    'has to contain only "^.*$"',
+  ],
+  [
+    { properties: { a: { type: 'string' } }, patternProperties: { '': { type: 'string' } } },
+    '.patternProperties',
+    'is not supported here',
+  ],
+  [
+    { type: 'object', propertyNames: { enum: ['a'] }, additionalProperties: { type: 'string' }, required: ['b'] },
+    '.required[0]',
+    'has to be in the "enum" of "propertyNames"',
+  ],
+  [{ $ref: '#/properties/nope' }, '.$ref', 'the JSON pointer of a part of this schema'],
   [
     { properties: { a: { type: 'string' } }, required: ['b'] },
     '.required[0]',
     'has to be the name of one of the "properties"',
   ],
-  [{ properties: { class: { type: 'string' } } }, '.properties.class', 'cannot be called "class"'],
   [{ type: 'text' }, '.type', 'has to be one of string, integer'],
   [{ type: [] }, '.type', 'contains no type'],
   [{ enum: [] }, '.enum', 'at least one entry'],
@@ -253,7 +298,10 @@ test('"allOf" merges objects, also through references, and names that no type ca
   const extension = extensionOf({
     json_schema: {
       Person: {
-        allOf: [{ $ref: '#/$defs/base-item' }, { properties: { x: { $ref: '#/$defs/__schema0' } } }],
+        allOf: [
+          { $ref: '#/$defs/base-item' },
+          { properties: { x: { $ref: '#/$defs/__schema0' }, of: { $ref: '#/$defs/base-item' } } },
+        ],
         required: ['x'],
         $defs: { 'base-item': base, __schema0: { type: 'object', properties: { up: { $ref: '#' } } } },
       },
@@ -261,10 +309,16 @@ test('"allOf" merges objects, also through references, and names that no type ca
     },
   });
   const fields = extension.classes.map((type) => [type.name, type.fields.map(({ name }) => name)]);
-  expect(Object.fromEntries(fields)).toEqual({ Base_item: ['id'], Schema0: ['up'], Person: ['id', 'x'], More: ['id'] });
+  expect(Object.fromEntries(fields)).toEqual({
+    Base_item: ['id'],
+    Schema0: ['up'],
+    Person: ['id', 'x', 'of'],
+    More: ['id'],
+  });
   expect(extension.classes.find(({ name }) => name === 'Person')?.fields).toMatchObject([
     { type: { kind: 'string' } },
     { type: { kind: 'class', name: 'Schema0' } },
+    { type: { kind: 'union' } },
   ]);
 });
 
@@ -280,8 +334,85 @@ test('merging takes bounded work, also for schemas that refer to each other', ()
   expect(faultsOf({ json_schema: { Person: { properties: { x: { $ref: '#/$defs/A' } }, $defs: loop } } })).toEqual([]);
   const chain = Array.from({ length: 1_000 }, (_, at) => [`C${at}`, { allOf: [{ $ref: `#/$defs/C${at + 1}` }, {}] }]);
   expect(
-    faultsOf({ json_schema: { Person: { properties: {}, $defs: Object.fromEntries(chain) as Schema } } }),
+    faultsOf({
+      json_schema: {
+        Person: { properties: { c: { $ref: '#/$defs/C0' } }, $defs: Object.fromEntries(chain) as Schema },
+      },
+    }),
   ).toContainEqual(expect.objectContaining({ message: 'is nested deeper than 64 levels' }));
+});
+
+test('additional properties that only may exist change nothing', () => {
+  const names = [true, {}, { description: 'any' }].map((additionalProperties) =>
+    extensionOf(person({ a: { type: 'string' } }, [], { additionalProperties })).classes.map(({ fields }) => fields),
+  );
+  const absent = extensionOf(person({ a: { type: 'string' } })).classes.map(({ fields }) => fields);
+  expect(names).toEqual([absent, absent, absent]);
+});
+
+test('a reference can point to any part of its schema, which has one type in both places', () => {
+  const builder = person(
+    {
+      home: { type: 'object', properties: { next: { $ref: '#/properties/home' } } },
+      'a/b': { type: 'array', items: { type: 'object', properties: { x: { type: 'string' } } } },
+      work: { $ref: '#/properties/home' },
+      first: { $ref: '#/properties/a~1b/items' },
+      code: { $ref: '#/$defs/Codes/anyOf/0' },
+    },
+    [],
+    { $defs: { Codes: { anyOf: [{ type: 'string', maxLength: 3 }, { type: 'integer' }] } } },
+  );
+  const { classes } = extensionOf(builder);
+  expect(classes.map(({ name }) => name).toSorted()).toEqual(['Person', 'Person_a_b_items', 'Person_home']);
+  const fields = classes.find(({ name }) => name === 'Person')?.fields ?? [];
+  const typeOfField = (name: string): unknown => fields.find((field) => field.name === name)?.type;
+  expect(typeOfField('work')).toEqual(typeOfField('home'));
+  expect(typeOfField('first')).toMatchObject({ members: [{ kind: 'class', name: 'Person_a_b_items' }, {}] });
+  expect(typeOfField('code')).toMatchObject({
+    members: [{ kind: 'string', constraints: [{ label: 'maxLength' }] }, {}],
+  });
+});
+
+test('a definition that nothing refers to has no effect, whatever it contains, unless a type has its name', () => {
+  const unused = { Unreadable: { not: {} }, Alone: { properties: { a: { $ref: '#/$defs/Unreadable' } } } };
+  expect(extensionOf(person({}, [], { $defs: unused })).classes.map(({ name }) => name)).toEqual(['Person']);
+  const whole = { type: 'string', definitions: { Person: { properties: { age: { type: 'integer' } } } } };
+  expect(extensionOf({ json_schema: { Text: whole } }).classes).toMatchObject([{ fields: [{ name: 'age' }] }]);
+});
+
+test('a property can have any name, and its field has the same one', () => {
+  const names = ['class', 'ref', '_id', 'x-a', '$schema', 'first name', 'say "x"', 'a\\b', '日本', '__proto__', 'x'];
+  const properties = Object.fromEntries(
+    names.map((name) => [name, { type: 'object', properties: { a: { type: 'string' } } }]),
+  );
+  const { classes } = extensionOf(person(properties, ['_id']));
+  const extended = classes.find(({ name }) => name === 'Person');
+  expect(extended?.fields.map(({ name }) => name)).toEqual(names);
+  expect(extended?.fields.map(({ alias }) => alias)).toEqual(names.map(() => undefined));
+  expect(new Set(classes.map(({ name }) => name)).size).toBe(names.length + 1);
+});
+
+test('a definition with a name that is reserved for types gets another one', () => {
+  const { classes } = extensionOf(
+    person({ at: { $ref: '#/$defs/Json' } }, [], { $defs: { Json: { properties: { a: { type: 'string' } } } } }),
+  );
+  expect(classes.map(({ name }) => name).toSorted()).toEqual(['Json_2', 'Person']);
+});
+
+test('a record whose listed keys are required is a class, and its other keys are optional', () => {
+  const record = {
+    type: 'object',
+    propertyNames: { $ref: '#/$defs/Side' },
+    additionalProperties: { type: 'integer' },
+    required: ['left-most'],
+  };
+  const { classes } = extensionOf(
+    person({ record }, ['record'], { $defs: { Side: { type: 'string', enum: ['left-most', 'right'] } } }),
+  );
+  expect(classes.find(({ name }) => name === 'Person_record')?.fields).toMatchObject([
+    { name: 'left-most', type: { kind: 'int' } },
+    { name: 'right', type: { kind: 'union' } },
+  ]);
 });
 
 const WORD = fc.constantFrom('a', 'in progress', 'x "y" z', '}', '{{ x }}', '@check', '#"', '//', '日本', "it's", '');

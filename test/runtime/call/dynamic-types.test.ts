@@ -163,10 +163,28 @@ test('partial values of a stream have the fields of the request', async () => {
   expect(JSON.stringify(partials)).toContain('"city":null');
 });
 
-const greeting = (to: object, builder?: string): object => ({
+const greeting = (to: object, builder?: unknown): object => ({
   to,
   kind: 'B',
   ...(builder === undefined ? {} : { svc_options: { type_builder: builder } }),
+});
+
+test('properties of JSON Schemas with any names have these names in the prompt, the reply, the value and arguments', async () => {
+  const { runtime } = subject();
+  const names = ['class', '_id', 'x-a', 'first name', '$ref', 'say "x"', 'a\\b', '日本', '__proto__', 'constructor'];
+  const schema = `{"properties": {${names.map((name) => `${JSON.stringify(name)}: {"type": "integer"}`).join(', ')}},
+    "required": ${JSON.stringify(names)}}`;
+  const builder: unknown = { json_schema: { Person: JSON.parse(schema) as unknown } };
+  const members = names.map((name, at) => `${JSON.stringify(name)}:${at}`).join(',');
+  const person = `{"name":"Ada",${members}}`;
+  const value = await parsed(runtime, `{"people": [${person}]}`, builder);
+  expect(JSON.stringify(value)).toBe(`{"people":[${person}],"kind":null}`);
+  const prompt = await promptOf(runtime, 'Read', withTypes(builder));
+  for (const name of names) expect(prompt).toContain(JSON.stringify(`  ${name}: int`).slice(1, -1));
+  expect(await failureOf(runtime, 'Greet', greeting(JSON.parse(person) as object, builder))).toBeUndefined();
+  expect(await failureOf(runtime, 'Greet', greeting({ name: 'Ada' }, builder))).toMatchObject({
+    details: names.map(() => ({ message: 'missing: expected an int' })),
+  });
 });
 
 test('arguments are checked against the types of the request', async () => {

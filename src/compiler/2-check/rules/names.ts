@@ -2,9 +2,19 @@ import { PRIMITIVES } from '../../../schema/type.ts';
 import { KIND_WORDS } from '../scope.ts';
 import { isOptionsKey } from '../../../base/json.ts';
 import type { CheckContext, Rule } from '../check-context.ts';
-import type { NameNode } from '../../1-parse/syntax-nodes.ts';
+import type { FieldNode, NameNode } from '../../1-parse/syntax-nodes.ts';
 
-const TYPE_NAMES = new Set(['String', 'Int', 'Float', 'Boolean', 'Bytes', 'BigInt', 'Json', 'BamlClient']);
+/** Names of types in the languages of clients, which no definition can have. */
+export const TYPE_NAMES: ReadonlySet<string> = new Set([
+  'String',
+  'Int',
+  'Float',
+  'Boolean',
+  'Bytes',
+  'BigInt',
+  'Json',
+  'BamlClient',
+]);
 
 /** Reserved words of the languages of generated clients, which cannot be names of fields there. */
 const FIELD_NAMES = new Set(
@@ -24,13 +34,18 @@ export const reservedNames: Rule = ({ scope, report }) => {
     const isType = node.kind === 'class' || node.kind === 'enum' || node.kind === 'alias' || node.kind === 'function';
     if (isType && TYPE_NAMES.has(text)) report('check/reserved-type-name', span, { name: text });
     if (node.kind !== 'class') continue;
-    for (const { name, type } of node.fields.filter((field) => FIELD_NAMES.has(field.name.text))) {
+    for (const { name, type } of node.fields.filter(isReserved)) {
       const isSwapped = PRIMITIVE_NAMES.has(name.text) && type?.kind === 'name' && !scope.hasType(type.name);
       const swapped = isSwapped && !PRIMITIVE_NAMES.has(type.name) ? type.name : undefined;
       report('check/reserved-field-name', name.span, { name: name.text, env: name.text === 'env', swapped });
     }
   }
 };
+
+/** Only the fields of a request's JSON Schemas are in no generated client. */
+function isReserved({ name, ofSchema }: FieldNode): boolean {
+  return ofSchema !== true && FIELD_NAMES.has(name.text);
+}
 
 const PRIMITIVE_NAMES: ReadonlySet<string> = new Set(PRIMITIVES);
 

@@ -152,8 +152,8 @@ export const TEST_OPTIONS: readonly Option[] = [
   ...inGroup(
     'Rows:',
     new Option(
-      '--data <file>',
-      'Run one function on every row of this file instead of the tests: .jsonl or .ndjson, .csv or .tsv',
+      '--data <rows>',
+      'Run one function on every row instead of the tests. A file: .jsonl or .ndjson, .csv or .tsv; or kept calls: calls:QUERY, such as calls:feedback=any',
     ).conflicts(['list', 'passIfNoTests', 'repeat']),
     copyOption('Copy this column of the rows to the report'),
     new Option('--against <dir>', 'Compare with the same function of the definitions in this directory'),

@@ -120,8 +120,8 @@ export const COMMANDS: readonly CommandDescription[] = [
     group: GROUPS.write,
     argument: ['[paths...]', 'Files and directories whose tests run, or the definitions themselves'],
     options: TEST_OPTIONS,
-    settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss', 'prices'],
-    presets: { manyPaths: true },
+    settings: [...COMPILE_SETTINGS, 'requestTimeoutMs', 'onLoss', 'prices', 'calls'],
+    presets: { manyPaths: true, defaults: CALLS_DEFAULTS },
     run: async (invocation) => (await import('./commands/test.ts')).testCommand(invocation),
   },
   {

@@ -323,3 +323,32 @@ test('a server without --calls says why it takes no feedback', async () => {
   const { message } = (await answer.json()) as { message: string };
   expect([answer.status, message]).toEqual([404, expect.stringContaining('--calls') as string]);
 });
+
+test('svc test --data runs a function on kept calls, with the values that feedback calls right', async () => {
+  const { fake, server, file } = await serve();
+  for (const [id, total] of [
+    ['right', 12.5],
+    ['wrong', 13],
+  ] as const) {
+    await post(
+      `${server.url}/call/ReadInvoice`,
+      { text: id, svc_options: { tags: { a: 'b' } } },
+      { 'x-request-id': id },
+    );
+    await post(`${server.url}/feedback/${id}`, { label: id, value: { total, items: ['paper'] } });
+  }
+  await post(`${server.url}/call/ReadInvoice`, { text: 'unrated' });
+  await kept(server, 3);
+  const env = { ...SQLITE_PATH, PROVIDER_URL: `${fake.url}/v1`, OPENAI_API_KEY: KEY };
+  const data = (query: string, ...more: readonly string[]) =>
+    runSvc(['test', '--data', `calls:${query}`, '--calls', `sqlite:${file}`, ...more], env, join(file, '..'));
+  const rated = await data('feedback=any&since=1d', '--format', 'json', '--copy', 'label');
+  expect(rated.code).toBe(1);
+  expect(rated.stdout).toContain('"label": "wrong"');
+  expect((await data('feedback=right')).code).toBe(0);
+  expect((await data('limit=3', '--pass-rate', '60%')).code).toBe(0);
+  const none = await data('client=Other');
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no calls of ReadInvoice')]);
+  const unknown = await data('clint=Other');
+  expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining('Did you mean "client"?')]);
+});

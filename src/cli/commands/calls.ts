@@ -1,12 +1,15 @@
 import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
 import { counted } from '../../base/amounts.ts';
 import { messageOf } from '../../base/invariant.ts';
+import { isJsonObject, isOptionsKey, type JsonObject } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { CallDatabase } from '../../calls/call-database.ts';
-import { callFilter } from '../../calls/call-filter.ts';
+import { callFilter, FILTER_NAMES } from '../../calls/call-filter.ts';
 import { openCalls } from '../../calls/open-calls.ts';
 import { compile } from '../../compiler/compile.ts';
 import type { Config } from '../../config/config.ts';
+import { age } from '../../config/settings.ts';
+import type { DataRow } from '../../dev/testing/data/data-rows.ts';
 import { exportedCall, exportHead } from '../../dev/testing/export-calls.ts';
 import { Recordings } from '../../dev/testing/recordings.ts';
 import { saveTest } from '../../dev/testing/save-test.ts';
@@ -15,7 +18,7 @@ import type { CallFilter, KeptCall, ListedCall, SavedTest } from '../../schema/k
 import type { CallsOptions } from '../command-options.ts';
 import { compileOptions, readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
-import { refuse, reportProblem, type ExitCode, type Terminal } from '../terminal.ts';
+import { refuse, reportProblem, thereIsNo, type ExitCode, type Terminal } from '../terminal.ts';
 
 /** `svc calls ACTION [ID]`: see docs/calls.md. */
 export async function callsCommand(invocation: Invocation): Promise<ExitCode> {
@@ -54,6 +57,9 @@ async function open({ calls: address }: Config, writes: boolean): Promise<Result
     return err(`the database of calls cannot be opened: ${messageOf(error)}.`);
   }
 }
+
+/** What `--data` begins with if the rows are kept calls. */
+export const CALLS_SOURCE = 'calls:';
 
 const LISTED = 50;
 
@@ -173,6 +179,66 @@ async function* matching(calls: CallDatabase, filter: CallFilter): AsyncGenerato
     yield* page.calls;
     before = page.next ?? undefined;
   } while (before !== undefined);
+}
+
+/** The most calls that `svc test --data calls:` runs, unless its query has a limit. */
+const DATA_ROWS = 1_000;
+
+/**
+ * Returns the rows of `svc test --data calls:QUERY`: the newest kept calls of a function that fit the query, such as `feedback=any&since=7d`.
+ * The value that feedback calls right is the expected one. `copy`: the members of an export that reports contain. The failure is a sentence.
+ */
+export async function callRows(
+  config: Config,
+  {
+    functionName,
+    source,
+    copy,
+  }: { readonly functionName: string; readonly source: string; readonly copy: readonly string[] },
+): Promise<Result<readonly DataRow[], string>> {
+  const query = new URLSearchParams(source.slice(CALLS_SOURCE.length));
+  const limit = Number(query.get('limit') ?? DATA_ROWS);
+  for (const name of ['since', 'until']) {
+    const before = age(query.get(name) ?? '');
+    if (before.ok) query.set(name, String(Date.now() - before.value));
+  }
+  query.delete('limit');
+  query.set('function', functionName);
+  const unknown = [...query.keys()].find((name) => !FILTER_NAMES.includes(name));
+  if (unknown !== undefined) return err(`"${source}": ${thereIsNo('filter', unknown, FILTER_NAMES)}`);
+  const filter = callFilter(query);
+  if (!filter.ok || !Number.isInteger(limit))
+    return err(`"${source}": ${filter.ok ? '"limit" must be a number.' : filter.failure}`);
+  const opened = await open(config, false);
+  if (!opened.ok) return opened;
+  const calls = opened.value;
+  try {
+    const rows = new Map<string, DataRow>();
+    for await (const { seq } of matching(calls, filter.value)) {
+      if (rows.size >= limit) break;
+      const call = await calls.call(seq);
+      const row = call === undefined ? undefined : callRowOf(call, copy);
+      if (row !== undefined) rows.set(`${row.id}${rows.has(row.id) ? `-${seq}` : ''}`, row);
+    }
+    if (rows.size === 0) return err(`"${source}" has no calls of ${functionName} with arguments`);
+    return ok([...rows].map(([id, row]) => ({ ...row, id })));
+  } finally {
+    await calls.close();
+  }
+}
+
+/** Undefined if the arguments are not kept. */
+function callRowOf(call: KeptCall, copy: readonly string[]): DataRow | undefined {
+  const args = call.content?.args;
+  if (!isJsonObject(args)) return undefined;
+  const right = call.feedback.findLast(({ value }) => value !== null)?.value;
+  const exported = JSON.parse(exportedCall(call, 'jsonl') ?? '{}') as JsonObject;
+  return {
+    id: call.requestId,
+    args: Object.fromEntries(Object.entries(args).filter(([key]) => !isOptionsKey(key))),
+    expected: right === undefined ? [] : [{ path: [], value: right, similar: false }],
+    columns: Object.fromEntries(copy.map((name) => [name, exported[name] ?? null])),
+  };
 }
 
 async function newest(calls: CallDatabase, requestId: string): Promise<KeptCall | undefined> {

@@ -24,6 +24,7 @@ import {
 } from '../../schema/program.ts';
 import type { TestOptions } from '../command-options.ts';
 import { compileToRun } from '../compile-definitions.ts';
+import { callRows, CALLS_SOURCE } from './calls.ts';
 import { StatusLine } from '../status-line.ts';
 import { INTERRUPTED, refuse, thereIsNo, type ExitCode, type Interrupts, type Terminal } from '../terminal.ts';
 
@@ -154,7 +155,10 @@ class DataCommand {
   }
 
   async #rows(fn: FunctionType, variants: readonly Variant[]): Promise<Result<readonly DataRow[], string>> {
-    const { program, options } = this.#invocation;
+    const { program, config, options } = this.#invocation;
+    const copy = options.copy ?? [];
+    if (options.data.startsWith(CALLS_SOURCE))
+      return callRows(config, { functionName: fn.name, source: options.data, copy });
     const signature = signatureOf(program.openapi, fn.name);
     if (signature === undefined) return err(thereIsNo('function', fn.name, []));
     const callers = new Map(variants.map((variant) => [variant.caller, variant.fn]));
@@ -163,7 +167,7 @@ class DataCommand {
       fn,
       definitions: this.#definitions,
       signature,
-      copy: options.copy ?? [],
+      copy,
       refusal: (args) => {
         const refusals = [...callers].map(([caller, called]) => caller.refusal({ fn: called, args }));
         return refusals.find((refusal) => refusal !== undefined);

@@ -66,7 +66,7 @@ function CallsOff({ reason }: { readonly reason: string }): VNode {
         <h1>Calls are not kept</h1>
         <p>{reason}</p>
         <p class="quiet">
-          Start the server with <code>svc serve --calls</code> or <code>svc dev</code> to keep them.
+          Start the server with <code>svc serve --calls sqlite:calls.db</code> or <code>svc dev</code> to keep them.
         </p>
       </div>
     </main>

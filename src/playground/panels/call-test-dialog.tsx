@@ -22,8 +22,8 @@ export function CallTestDialog(props: CallTestDialogProps): VNode {
     <Dialog title="Save as test" onClose={onClose}>
       {!calls.canSave ? (
         <p>
-          This server cannot write to its definitions. Run <code>svc calls save {call.seq}</code> in the folder of the
-          definitions, or start the server with <code>svc dev</code>.
+          This server cannot write to its definitions. Run <code>svc calls save {call.requestId} --name NAME</code> in
+          the folder of the definitions, or start the server with <code>svc dev</code>.
         </p>
       ) : saved === undefined ? (
         <TestForm {...props} onSaved={setSaved} />

@@ -1,6 +1,9 @@
 /** Values of environment variables by name. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
+/** Keywords of JSON Schema by the label and the expression of the assert for each one, with a space between. */
+export type KeywordsOfAsserts = ReadonlyMap<string, Readonly<Record<string, string | number | boolean>>>;
+
 /** The inputs of the compiler besides the files. */
 export interface CompileOptions {
   /** Version of svc. The version in a `generator` block must have the same major and minor numbers. */
@@ -22,6 +25,8 @@ export interface CompileOptions {
   readonly basePath?: string;
   /** The types come from a request: then a constraint that svc cannot read is an error. */
   readonly ofRequest?: boolean;
+  /** The keywords behind asserts that come from JSON Schemas of a request. */
+  readonly keywords?: KeywordsOfAsserts;
   /** The program contains the arguments of tests, for the playground. */
   readonly examples?: boolean;
   /** The protocols beside `/call` and `/stream`, which the OpenAPI document mentions. */

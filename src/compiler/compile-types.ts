@@ -186,7 +186,8 @@ class SnippetCompiler {
     const documents = reachableDeclarations(all, [...names, this.#functionName]);
     this.#checkSizes(types, documents);
     if (this.#faults.all.length > 0) return err(this.#faults.all);
-    const { definitions, diagnostics } = check(documents, OPTIONS);
+    const { keywords } = this.#snippet;
+    const { definitions, diagnostics } = check(documents, { ...OPTIONS, ...(keywords !== undefined && { keywords }) });
     this.#report(diagnostics);
     if (this.#faults.all.length > 0) return err(this.#faults.all);
     return definitions === undefined

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../base/json.ts';
 import type { Result } from '../base/result.ts';
 import type { Expression } from './template.ts';
 
@@ -9,6 +10,8 @@ export interface Constraint {
   /** The trimmed text between the braces, as it appears in check results and failures. */
   readonly source: string;
   readonly expression: Expression;
+  /** The keyword of JSON Schema with the same meaning, if the constraint comes from a JSON Schema: `{"minLength": 1}`. */
+  readonly keyword?: JsonObject;
 }
 
 /**

@@ -27,6 +27,8 @@ export interface SchemaReferences {
   check(): JsonObject;
   /** Writes the schema of map keys; OpenAPI 3.0 has none, so that each possible key becomes a property. */
   readonly propertyNames: boolean;
+  /** The keywords for bounds that schemas of replies can have. */
+  readonly bounds?: ReadonlySet<string>;
   /** The reference to write for a type inside another one; undefined, or no such method, writes its schema there. */
   part?(type: Type): JsonObject | undefined;
 }
@@ -72,7 +74,8 @@ export class JsonSchemas {
 
   /** The schema of a whole value; wrappers of `@check` and `@stream.with_state` included. */
   of(type: Type, view: View): JsonObject {
-    if (view === 'input' || view === 'reply') return this.#bare(type, view);
+    if (view === 'input') return this.#bare(type, view);
+    if (view === 'reply') return this.#bounded(type);
     const inner = this.#bare(type, this.#isDone(type) && !this.#showsState(type) ? 'output' : view);
     const checked = this.#withChecks(type, inner, view);
     return view === 'partial' && type.stream?.withState === true ? withState(checked) : checked;
@@ -84,7 +87,10 @@ export class JsonSchemas {
     if (enumType !== undefined) return enumSchema(enumType, view);
     const alias = this.#index.aliases.get(name);
     // Each use of the alias wraps what its checks report.
-    if (alias !== undefined) return described(this.#bare(alias.type, view), ...documentationOf(alias, view));
+    if (alias !== undefined) {
+      const schema = view === 'reply' ? this.#bounded(alias.type) : this.#bare(alias.type, view);
+      return described(schema, ...documentationOf(alias, view));
+    }
     return this.#classSchema(this.#class(name), view);
   }
 
@@ -109,6 +115,15 @@ export class JsonSchemas {
 
   #part(type: Type, view: View): JsonObject {
     return this.#references.part?.(type) ?? this.of(type, view);
+  }
+
+  /** The schema for a reply, with the keywords of its constraints. */
+  #bounded(type: Type): JsonObject {
+    const schema = this.#bare(type, 'reply');
+    const bounds = (type.constraints ?? []).flatMap(({ keyword = {} }) =>
+      Object.entries(keyword).filter(([key]) => this.#references.bounds?.has(key) === true),
+    );
+    return bounds.length === 0 ? schema : { ...schema, ...Object.fromEntries(bounds) };
   }
 
   #bare(type: Type, view: View): JsonObject {

@@ -10,7 +10,7 @@ import {
 import { err, ok, type Result } from '../base/result.ts';
 import { stronglyConnected } from '../base/strongly-connected.ts';
 import type { DefinitionIndex, FunctionType } from './program.ts';
-import { closed, joined, JsonSchemas, NULL_SCHEMA } from './json-schema.ts';
+import { closed, joined, JsonSchemas, NULL_SCHEMA, type SchemaReferences } from './json-schema.ts';
 import type { SchemaLimits, StrictLimits, StructuredForm } from './providers/structured-output.ts';
 import { acceptsNull, namesIn, partsOf, reachedFrom } from './type-graph.ts';
 import type { FieldType, Type } from './type.ts';
@@ -66,7 +66,10 @@ export function structuredOutput(
   if (limits.recursion === 'in optional members' && cycles.areRequired) {
     return err('is recursive outside of optional fields, lists and maps of classes');
   }
-  const document = new ReplyDocument(returns, index, limits.recursion === 'yes' ? () => false : cycles.has);
+  const document = new ReplyDocument(returns, index, {
+    isOptional: limits.recursion === 'yes' ? () => false : cycles.has,
+    ...(limits.bounds !== undefined && { bounds: limits.bounds }),
+  });
   const inline = limits.definitions === 'inline';
   const written = inline ? document.inlined(limits.maxMembers ?? Infinity) : document.shared();
   if (written === undefined) return err(`has more than ${limits.maxMembers} fields after the expansion of its classes`);
@@ -145,14 +148,18 @@ function canBeAbsent(type: Type, index: DefinitionIndex): boolean {
 
 const DEFINITIONS = '#/$defs/';
 
+interface ReplyForm extends Pick<SchemaReferences, 'bounds'> {
+  /** A field that is not required, in addition to the schema of its class. */
+  readonly isOptional: (className: string, field: FieldType) => boolean;
+}
+
 /** The schemas of a return type and of the types that it uses. */
 class ReplyDocument {
   readonly wrapper: string | undefined;
   readonly #root: JsonObject;
   readonly #definitions = new Map<string, JsonObject>();
 
-  /** `isOptional`: a field that is not required, in addition to the schema of its class. */
-  constructor(returns: Type, index: DefinitionIndex, isOptional: (className: string, field: FieldType) => boolean) {
+  constructor(returns: Type, index: DefinitionIndex, { isOptional, bounds }: ReplyForm) {
     const schemas = new JsonSchemas(index, {
       named: (name) => ({ $ref: DEFINITIONS + name }),
       // A model cannot answer with media, as the checker warns: an optional one is always null.
@@ -160,6 +167,7 @@ class ReplyDocument {
       // Replies have no checks.
       check: () => ({}),
       propertyNames: false,
+      ...(bounds !== undefined && { bounds }),
     });
     for (const name of reachedFrom(namesIn(returns), index)) {
       const fields = index.classes.get(name)?.fields ?? [];

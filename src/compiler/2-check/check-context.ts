@@ -13,7 +13,7 @@ import type {
   NameNode,
   FunctionNode,
 } from '../1-parse/syntax-nodes.ts';
-import type { CompileOptions } from '../compile-options.ts';
+import type { CompileOptions, KeywordsOfAsserts } from '../compile-options.ts';
 import {
   DefinitionScope,
   attributesReachedFrom,
@@ -60,7 +60,7 @@ export class CheckContext {
     this.typeSites = this.scope.declarations.flatMap(typeSites);
     this.types = this.typeSites.flatMap(({ type }) => typesIn(type));
     this.attributeSites = this.scope.declarations.flatMap(attributeSites);
-    this.templates = new TemplateReader();
+    this.templates = new TemplateReader(options.keywords);
     this.options = options;
   }
 
@@ -146,10 +146,15 @@ const PARSED = new WeakMap<RawStringNode, ReturnType<typeof parseTemplate>>();
 class TemplateReader {
   /** The syntax problems of all templates read so far. */
   readonly diagnostics: Diagnostic[] = [];
+  readonly #keywords: KeywordsOfAsserts | undefined;
   readonly #templates = new Map<RawStringNode, Template>();
   readonly #expressions = new Map<ExpressionNode, ReturnType<typeof parseExpression>>();
   readonly #unreadable = new Set<Template>();
   readonly #files = new Map<Expression, string>();
+
+  constructor(keywords: KeywordsOfAsserts | undefined) {
+    this.#keywords = keywords;
+  }
 
   prompt(node: RawStringNode): Template {
     return this.#template(node, dedent);
@@ -213,7 +218,14 @@ class TemplateReader {
     if (expressionNode === undefined || expression === undefined) return undefined;
     const label = labelOf(node);
     const source = constraintSource(expressionNode).text.trim();
-    return { level: node.name, ...(label !== undefined && { label }), source, expression };
+    const keyword = node.name === 'assert' ? this.#keywords?.get(`${label} ${source}`) : undefined;
+    return {
+      level: node.name,
+      ...(label !== undefined && { label }),
+      source,
+      expression,
+      ...(keyword !== undefined && { keyword }),
+    };
   }
 
   #template(node: RawStringNode, prepare: typeof dedent): Template {

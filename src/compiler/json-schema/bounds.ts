@@ -2,8 +2,14 @@ import { err, ok, type Result } from '../../base/result.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** An assert for a keyword, or the reason why there is none. */
-type Bound = { readonly key: string; readonly condition: string } | { readonly key: string; readonly fault: string };
+/** An assert for a keyword, or the reason why there is none. `keyword`: the same bound as JSON Schema 2020-12. */
+type Bound =
+  | {
+      readonly key: string;
+      readonly condition: string;
+      readonly keyword: Readonly<Record<string, string | number | boolean>>;
+    }
+  | { readonly key: string; readonly fault: string };
 
 /** The largest 64-bit integer, as JSON.parse rounds it: no `int` is larger. */
 const INT_END = 2 ** 63;
@@ -52,7 +58,8 @@ function comparison({ type, key, value, schema }: Comparison): readonly Bound[] 
   const exclusive = schema[key === 'minimum' ? 'exclusiveMinimum' : 'exclusiveMaximum'] === true;
   const operator = COMPARISONS[key] ?? '';
   const strict = exclusive && operator.endsWith('=') ? operator.slice(0, 1) : operator;
-  return [{ key, condition: `this ${strict} ${numberText(value)}` }];
+  const name = strict === operator ? key : key.replace('m', 'exclusiveM');
+  return [{ key, condition: `this ${strict} ${numberText(value)}`, keyword: { [name]: value } }];
 }
 
 /** True for the bounds of all safe integers, which libraries write for every integer, and for bounds outside of 64 bits. */
@@ -72,13 +79,14 @@ function lengthBound(key: string, value: unknown): readonly Bound[] {
     return [{ key, fault: 'has to be an integer of at least 0' }];
   }
   if (value === 0 && key.startsWith('min')) return [];
-  return [{ key, condition: `this|length ${LENGTHS[key] ?? ''} ${value}` }];
+  return [{ key, condition: `this|length ${LENGTHS[key] ?? ''} ${value}`, keyword: { [key]: value } }];
 }
 
 function multiple(type: string, value: unknown): readonly Bound[] {
   const key = 'multipleOf';
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) {
-    return value === 1 && type === 'integer' ? [] : [{ key, condition: `this % ${value} == 0` }];
+    if (value === 1 && type === 'integer') return [];
+    return [{ key, condition: `this % ${value} == 0`, keyword: { [key]: value } }];
   }
   return [{ key, fault: 'has to be an integer above 0, because remainders of fractions are not exact. Remove it' }];
 }
@@ -88,13 +96,15 @@ function patternBound(value: unknown): readonly Bound[] {
   if (typeof value !== 'string') return [{ key, fault: 'has to be a string' }];
   const conditions = patternConditions(value);
   if (!conditions.ok) return [{ key, fault: `${conditions.failure}. Remove it` }];
-  return [{ key, condition: conditions.value.join(' and ') }];
+  return [{ key, condition: conditions.value.join(' and '), keyword: { [key]: value } }];
 }
 
 function unique(value: unknown): readonly Bound[] {
   const key = 'uniqueItems';
   if (typeof value !== 'boolean') return [{ key, fault: 'has to be true or false' }];
-  return value ? [{ key, condition: 'this|unique(case_sensitive=true)|length == this|length' }] : [];
+  if (!value) return [];
+  const condition = 'this|unique(case_sensitive=true)|length == this|length';
+  return [{ key, condition, keyword: { [key]: value } }];
 }
 
 /** Longer than the patterns for dates and times that schema libraries write. */

@@ -31,6 +31,8 @@ export class SchemaNames {
   readonly #schemas = new Map<string, NamedSchema>();
   readonly #types = new Map<string, string>();
   readonly #taken = new Set(TYPE_NAMES);
+  /** The next number to try for each name. Thousands of names can differ only in characters that no type can have. */
+  readonly #numbers = new Map<string, number>();
   /** The type for each `$id`. */
   readonly #ids = new Map<string, string>();
   /** The types of the parts to which JSON pointers refer. */
@@ -113,10 +115,13 @@ export class SchemaNames {
 
   /** Returns a name that no definition has, and keeps it from others. */
   take(wanted: string): string {
-    let name = wanted;
-    for (let number = 2; this.#taken.has(name) || this.kindOf(name) !== undefined; number += 1) {
+    let number = this.#numbers.get(wanted) ?? 1;
+    let name = number === 1 ? wanted : `${wanted}_${number}`;
+    while (this.#taken.has(name) || this.kindOf(name) !== undefined) {
+      number += 1;
       name = `${wanted}_${number}`;
     }
+    this.#numbers.set(wanted, number + 1);
     this.#taken.add(name);
     return name;
   }

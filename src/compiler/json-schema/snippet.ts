@@ -3,6 +3,7 @@ import { pathStep, type ValuePath, pathText } from '../../base/value-path.ts';
 import { didYouMean } from '../../base/suggestion.ts';
 import { boundsOf, type Schema } from './bounds.ts';
 import { asWord, NAME, SchemaNames, type KindOf } from './schema-names.ts';
+import type { KeywordsOfAsserts } from '../compile-options.ts';
 import type { ViolationList } from '../../schema/violation.ts';
 
 /** The limit for brackets in definitions. */
@@ -88,6 +89,8 @@ export interface Snippet {
   readonly text: string;
   /** The origin of each line of the text, if it comes from JSON Schemas. */
   readonly lines?: readonly SnippetLine[];
+  /** The keywords of JSON Schema behind asserts, by label and expression. */
+  readonly keywords?: KeywordsOfAsserts;
 }
 
 export interface SnippetLine {
@@ -114,7 +117,7 @@ export function writeSnippet(schemas: unknown, kindOf: KindOf, faults: Violation
     writer.definition(name, schema, { path: pathStep(root, name), owner: name });
   // Each one can use further ones. Not recursive: a chain of definitions can be longer than the stack is deep.
   for (const { type, schema, path, owner } of names.used) writer.definition(type, schema, { path, owner });
-  return { text: writer.texts.join('\n'), lines: writer.lines };
+  return { text: writer.texts.join('\n'), lines: writer.lines, keywords: writer.keywords };
 }
 
 interface Place {
@@ -146,6 +149,7 @@ const UNREADABLE: WrittenType = { text: 'string', nullable: true };
 class SnippetWriter {
   readonly texts: string[] = [];
   readonly lines: SnippetLine[] = [];
+  readonly keywords = new Map<string, Readonly<Record<string, string | number | boolean>>>();
   readonly #names: SchemaNames;
   readonly #faults: ViolationList;
   /** Of all classes together. */
@@ -356,7 +360,10 @@ class SnippetWriter {
     const asserts: string[] = [];
     for (const bound of boundsOf(type, schema)) {
       if ('fault' in bound) this.#fault(pathStep(path, bound.key), bound.fault);
-      else asserts.push(` @assert(${bound.key}, {{ ${bound.condition} }})`);
+      else {
+        asserts.push(` @assert(${bound.key}, {{ ${bound.condition} }})`);
+        this.keywords.set(`${bound.key} ${bound.condition}`, bound.keyword);
+      }
     }
     return asserts.length === 0 ? text : `(${text}${asserts.join('')})`;
   }
@@ -375,22 +382,37 @@ class SnippetWriter {
     const values = this.#valuesOf(schema, path);
     if (values === undefined) return UNREADABLE;
     const { text } = this.#type(values.schema, { ...place, path: values.path, name: `${place.name}_value` });
-    const keys = this.#keysOf(schema['propertyNames'], place);
+    const names = schema['propertyNames'];
+    const keys = this.#keysOf(names, place);
+    const required = this.#requiredKeys(schema, path, new Set(keys));
+    if (keys === undefined) return { text: `map<string, ${text}>`, nullable: false };
+    if (required.size > 0) return this.#record(keys, required, text, { ...place, path: values.path });
+    const at = pathStep(path, 'propertyNames');
+    const paths = keys.map(() => at);
+    const isNamed = isJsonObject(names) && names['$ref'] !== undefined;
+    const key = isNamed ? this.#reference(names, { ...place, path: at }) : this.#literals(keys, paths);
+    return { text: `map<${key.text}, ${text}>`, nullable: false };
+  }
+
+  #requiredKeys(schema: Schema, path: ValuePath, keys: ReadonlySet<string>): ReadonlySet<unknown> {
     const required = schema['required'] ?? [];
     const names: readonly unknown[] = Array.isArray(required) ? required : [required];
-    const at = pathStep(path, 'required');
     for (const [index, name] of names.entries()) {
-      if (keys?.includes(String(name)) !== true) {
-        this.#fault(pathStep(at, index), 'has to be in the "enum" of "propertyNames", which lists the keys');
-      }
+      if (typeof name === 'string' && keys.has(name)) continue;
+      const at = pathStep(pathStep(path, 'required'), index);
+      this.#fault(at, 'has to be in the "enum" of "propertyNames", which lists the keys');
     }
-    if (keys === undefined) return { text: `map<string, ${text}>`, nullable: false };
-    if (names.length === 0) {
-      const paths = keys.map(() => pathStep(path, 'propertyNames'));
-      return { text: `map<${this.#literals(keys, paths).text}, ${text}>`, nullable: false };
-    }
+    return new Set(names);
+  }
+
+  /** A class for a map with required keys. `path`: of the schema of its values. */
+  #record(keys: readonly string[], required: ReadonlySet<unknown>, text: string, place: Place): WrittenType {
+    // Many records can share their keys, and all fields repeat the type.
+    this.#budget.properties -= Math.ceil(keys.length * (1 + text.length / MAX_PROPERTIES));
+    if (this.#budget.properties < 0) return this.#unreadable(place.path, 'is the type of one of more than 500 fields');
     const name = this.#names.take(place.name);
-    const fields = keys.map((key) => ({ key, text: names.includes(key) ? text : `${text}?`, path: values.path }));
+    const { path } = place;
+    const fields = keys.map((key) => ({ key, text: required.has(key) ? text : `${text}?`, path }));
     this.#writeClass(name, path, fields, { keyword: 'class' });
     return { text: name, nullable: false };
   }

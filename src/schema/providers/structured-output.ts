@@ -17,6 +17,8 @@ export interface SchemaLimits {
   readonly memberNames?: RegExp;
   /** An enum can list only strings and numbers, so the literal `true` becomes any boolean. */
   readonly noBooleanLiterals?: true;
+  /** The keywords for bounds of values that the provider documents. Only JSON Schemas of requests have such bounds. */
+  readonly bounds?: ReadonlySet<string>;
   /** The provider does not support `additionalProperties: false`. */
   readonly openObjects?: true;
   /** The most members that all objects of an inlined schema have together. */
@@ -78,6 +80,7 @@ const GEMINI_LIMITS: SchemaLimits = {
   definitions: 'shared',
   recursion: 'in optional members',
   noBooleanLiterals: true,
+  bounds: new Set(['minimum', 'maximum', 'minItems', 'maxItems']),
 };
 
 /** The API rejects other names of members with status 400. */
@@ -88,6 +91,13 @@ const ANTHROPIC_LIMITS: SchemaLimits = {
   definitions: 'shared',
   recursion: 'yes',
   memberNames: TOOL_MEMBER_NAMES,
+  // The input of a tool is a JSON Schema without a documented restriction of its keywords, and the schema is a hint.
+  bounds: new Set(
+    (
+      'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems ' +
+      'uniqueItems'
+    ).split(' '),
+  ),
 };
 
 const BEDROCK_LIMITS: SchemaLimits = {
@@ -118,7 +128,14 @@ export const OLLAMA_FORMAT: StructuredForm = {
   without: /-cloud$/u,
 };
 
-export const RESPONSE_FORMAT_OF_UNKNOWN_SERVER: StructuredForm = { ...RESPONSE_FORMAT, unknownServer: true };
+/** Many servers use XGrammar, which does not compile a schema with another key (@mlc-ai/web-xgrammar 0.1.27). */
+const UNKNOWN_LIMITS: SchemaLimits = { ...OPENAI_LIMITS, memberNames: /^[^"\\]*$/u };
+
+export const RESPONSE_FORMAT_OF_UNKNOWN_SERVER: StructuredForm = {
+  ...RESPONSE_FORMAT,
+  limits: UNKNOWN_LIMITS,
+  unknownServer: true,
+};
 
 export const TEXT_FORMAT: StructuredForm = {
   ...RESPONSE_FORMAT,

@@ -15,9 +15,11 @@ const person = (properties: Schema, required: readonly string[] = [], more: Sche
   json_schema: { Person: { type: 'object', properties, required, ...more } },
 });
 
-/** The type of a required field with that schema. */
+/** The type of a required field with that schema, without the keywords of its asserts, which definitions do not have. */
 function typeOf(schema: Schema): unknown {
-  return extensionOf(person({ x: schema }, ['x'])).classes.find(({ name }) => name === 'Person')?.fields[0]?.type;
+  const { classes } = extensionOf(person({ x: schema }, ['x']));
+  const type = classes.find(({ name }) => name === 'Person')?.fields[0]?.type;
+  return JSON.parse(JSON.stringify(type, (key, value: unknown) => (key === 'keyword' ? undefined : value)));
 }
 
 /** The type of a field with that definition. */
@@ -413,6 +415,25 @@ test('a record whose listed keys are required is a class, and its other keys are
     { name: 'left-most', type: { kind: 'int' } },
     { name: 'right', type: { kind: 'union' } },
   ]);
+  const { required: _, ...open } = record;
+  const map = extensionOf(person({ open }, ['open'], { $defs: { Side: { enum: ['left-most', 'right'] } } }));
+  expect(map.classes[0]?.fields[0]?.type).toEqual(typeOfText('map<"left-most" | "right", int>'));
+});
+
+test('records that share many keys take bounded work, and so do names that differ only in other characters', () => {
+  const keys = Array.from({ length: 400 }, (_, at) => `key${at}`);
+  const record = {
+    type: 'object',
+    propertyNames: { $ref: '#/$defs/Keys' },
+    additionalProperties: { enum: Array.from({ length: 500 }, (_, at) => `value ${at}`) },
+    required: ['key0'],
+  };
+  const many = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`f${at}`, { ...record, title: `${at}` }]));
+  const faults = faultsOf(person(many, [], { $defs: { Keys: { enum: keys } } }));
+  expect(faults[0]?.message).toBe('is the type of one of more than 500 fields');
+  const names = Array.from({ length: 20_000 }, (_, at) => String.fromCodePoint(0x1_0000 + at));
+  const $defs = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+  expect(extensionOf(person({ a: { $ref: `#/$defs/${names[0]}` } }, [], { $defs })).classes).toHaveLength(1);
 });
 
 const WORD = fc.constantFrom('a', 'in progress', 'x "y" z', '}', '{{ x }}', '@check', '#"', '//', '日本', "it's", '');

@@ -159,7 +159,7 @@ function exclusions(limits: SchemaLimits): string {
 }
 
 /** Describes how svc changes a schema for `limits`. */
-function changes({ definitions, noBooleanLiterals, openObjects, recursion, strict }: SchemaLimits): string {
+function changes({ bounds, definitions, noBooleanLiterals, openObjects, recursion, strict }: SchemaLimits): string {
   const parts = [
     ...(strict === undefined
       ? []
@@ -170,6 +170,7 @@ function changes({ definitions, noBooleanLiterals, openObjects, recursion, stric
     ...(openObjects === true ? ['objects allow additional keys'] : []),
     ...(recursion === 'in optional members' ? ['recursive fields are not required'] : []),
     ...(noBooleanLiterals === true ? ['a literal `true` or `false` is any boolean'] : []),
+    ...(bounds === undefined ? [] : [`has the bounds ${[...bounds].map(code).join(', ')} of JSON Schemas`]),
   ];
   return parts.length === 0 ? 'unchanged' : parts.join('; ');
 }

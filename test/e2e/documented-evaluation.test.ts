@@ -5,7 +5,9 @@ import { ROOT } from '../architecture/source-files.ts';
 import { blocksOf, outputPattern, PageReader } from '../support/documented-page.ts';
 
 /** Runs the examples of docs/evaluation.md. */
-const BLOCKS = blocksOf(readFileSync(join(ROOT, 'docs/evaluation.md'), 'utf8'));
+const BLOCKS = blocksOf(readFileSync(join(ROOT, 'docs/evaluation.md'), 'utf8')).filter(
+  ({ mark }) => mark === undefined,
+);
 const [rows, evaluation, judge] = BLOCKS;
 
 let reader: PageReader;

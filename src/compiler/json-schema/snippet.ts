@@ -13,7 +13,7 @@ const MAX_SCHEMA_DEPTH = 64;
 const ANNOTATIONS: ReadonlySet<string> = new Set(
   (
     'title description default examples example $comment $schema $id deprecated readOnly writeOnly ' +
-    'contentEncoding contentMediaType discriminator externalDocs xml'
+    'format contentEncoding contentMediaType discriminator externalDocs xml'
   ).split(' '),
 );
 
@@ -27,11 +27,11 @@ function withoutDefinitions(schema: Schema): Schema {
   return own;
 }
 
-const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'format'];
+const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
 /** The keywords beside `type`, by type. */
 const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
-  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  string: ['minLength', 'maxLength', 'pattern'],
   integer: NUMBER,
   number: NUMBER,
   boolean: [],
@@ -39,6 +39,9 @@ const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
   object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
 };
+
+/** The types that a reference can give further bounds, as effect does. */
+const BOUNDED: ReadonlySet<string> = new Set(['string', 'integer', 'number']);
 
 /** The types of the language for types without parts. */
 const SCALARS: Readonly<Record<string, string>> = {
@@ -457,9 +460,11 @@ class SnippetWriter {
   }
 
   #reference(schema: Schema, { path, owner }: Place): WrittenType {
-    this.#checkKeywords(schema, ['$ref'], path);
+    const type = this.#names.schemaOf(schema['$ref'], owner)?.schema['type'];
+    const bounds = typeof type === 'string' && BOUNDED.has(type) ? (BY_TYPE[type] ?? []) : [];
+    this.#checkKeywords(schema, ['$ref', ...bounds], path);
     const name = this.#names.referred(schema['$ref'], owner);
-    if (name !== undefined) return { text: name, nullable: false };
+    if (name !== undefined) return { text: this.#bounded(name, String(type), schema, path), nullable: false };
     return this.#unreadable(
       pathStep(path, '$ref'),
       'has to be "#", "#/$defs/" and the name of a type, or the JSON pointer of a part of this schema',

@@ -75,6 +75,16 @@ test.each([
     { type: 'object', propertyNames: { enum: ['a b', 'c'] }, additionalProperties: { type: 'integer' } },
     'map<"a b" | "c", int>',
   ],
+  [
+    {
+      anyOf: [
+        { type: 'string', format: 'uuid' },
+        { const: '-', format: 'uuid' },
+      ],
+      format: 'uuid',
+    },
+    'string | "-" @description("format: uuid")',
+  ],
   [{ type: 'object', propertyNames: { const: 'a' }, additionalProperties: { type: 'integer' } }, 'map<"a", int>'],
 ])('%j is the type %s', (schema, text) => {
   expect(typeOf(schema)).toEqual(typeOfText(text));
@@ -151,6 +161,7 @@ test('two schemas can repeat a definition, but not change it', () => {
 
 test.each([
   [{ type: 'string', minimum: 1 }, '.minimum', 'is not supported here'],
+  [{ $ref: '#/$defs/Fixed', minimum: 1 }, '.minimum', 'is not supported here; allowed: $ref'],
   [{ type: 'integer', minimum: '1' }, '.minimum', 'has to be a finite number'],
   [{ type: 'integer', maximum: 2 ** 60 }, '.maximum', 'numbers of JSON are not exact. Remove it'],
   [{ type: 'number', multipleOf: 0.1 }, '.multipleOf', 'remainders of fractions are not exact. Remove it'],
@@ -392,6 +403,16 @@ test('a property can have any name, and its field has the same one', () => {
   expect(extended?.fields.map(({ name }) => name)).toEqual(names);
   expect(extended?.fields.map(({ alias }) => alias)).toEqual(names.map(() => undefined));
   expect(new Set(classes.map(({ name }) => name)).size).toBe(names.length + 1);
+});
+
+test('a reference can add bounds to a scalar type', () => {
+  const age = { $ref: '#/$defs/Int', minimum: 0, description: 'in years' };
+  const { classes } = extensionOf(person({ age }, ['age'], { $defs: { Int: { type: 'integer', maximum: 150 } } }));
+  const [field] = classes[0]?.fields ?? [];
+  expect(field).toMatchObject({
+    description: 'in years',
+    type: { kind: 'int', constraints: [{ label: 'maximum' }, { label: 'minimum', keyword: { minimum: 0 } }] },
+  });
 });
 
 test('a definition with a name that is reserved for types gets another one', () => {

@@ -140,7 +140,7 @@ test('a call is saved as a test, and the page shows what the server wrote', asyn
 test('a server that cannot write definitions names the command that does', async () => {
   const { page } = await open(fakeCalls({ calls: [CALL], support: { content: 'all', canSave: false } }));
   await page.getByRole('button', { name: 'Save as test' }).click();
-  expect(await page.getByRole('dialog').innerText()).toContain('svc calls save 12');
+  expect(await page.getByRole('dialog').innerText()).toContain('svc calls save request-12 --name NAME');
 });
 
 test('feedback is sent and then shown; a value that is not JSON is not sent', async () => {

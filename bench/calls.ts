@@ -20,6 +20,11 @@ const rowCount = Number(values.rows);
 const TURNS_OF_WARM_UP = 25;
 const LOAD = { connections: 32, requests: 1600, body: BODY };
 
+/** Rows of one transaction. */
+const AT_ONCE = 10_000;
+const FUNCTIONS = 20;
+const SEARCHES = 5;
+
 const folder = mkdtempSync(join(tmpdir(), 'svc-bench-calls-'));
 try {
   if (rounds > 0) await measureCosts();
@@ -66,11 +71,6 @@ async function keptMetric(url: string): Promise<string> {
     .filter((line) => line.startsWith('svc_kept_calls_total'))
     .join(', ');
 }
-
-/** Rows of one transaction. */
-const AT_ONCE = 10_000;
-const FUNCTIONS = 20;
-const SEARCHES = 5;
 
 /** Rows like those of a small call of one of 20 functions, one in a thousand failed, 10 ms apart. */
 async function measureSearches(): Promise<void> {

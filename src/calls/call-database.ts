@@ -54,6 +54,9 @@ const ADD_TO_MINUTE = `ON CONFLICT (minute, function) DO UPDATE SET ${MINUTE_COL
   .map((column) => `${column} = svc_call_minutes.${column} + excluded.${column}`)
   .join(', ')}`;
 
+/** SQLite reads the whole table for both in one query. */
+const ENDS = 'SELECT (SELECT min(seq) FROM svc_calls) AS first, (SELECT max(seq) FROM svc_calls) AS last';
+
 /** Calls that one step of a search looks at. Steps grow while they are fast. */
 const FIRST_STEP = 20_000;
 const FAST_STEP_MS = 50;
@@ -112,7 +115,7 @@ export class CallDatabase {
     { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   ): Promise<CallPage> {
     const startedAt = performance.now();
-    const [ends] = await this.#driver.all('SELECT min(seq) AS first, max(seq) AS last FROM svc_calls');
+    const [ends] = await this.#driver.all(ENDS);
     if (ends?.['last'] === null || ends === undefined) return { calls: [], next: null, searchedTo: null };
     const { since, until } = filter;
     const first = Math.max(Number(ends['first']), since === undefined ? 0 : await this.#seqAt(since - DISORDER_MS));
@@ -168,7 +171,7 @@ export class CallDatabase {
     let deleted = await this.#deleteBelow(await this.#seqAt(oldest));
     await this.#driver.run('DELETE FROM svc_call_minutes WHERE minute < ?', [oldest]);
     for (let size = await this.#driver.size(); size !== undefined && size > maxSize; size = await this.#driver.size()) {
-      const [ends] = await this.#driver.all('SELECT min(seq) AS first, max(seq) AS last FROM svc_calls');
+      const [ends] = await this.#driver.all(ENDS);
       if (ends === undefined || ends['last'] === null) break;
       const [first, last] = [Number(ends['first']), Number(ends['last'])];
       deleted += await this.#deleteBelow(first + Math.max(1, Math.ceil((last - first) / 20)));
@@ -237,7 +240,7 @@ export class CallDatabase {
 
   /** The `seq` of the first call that ended at this time or later: a binary search, because `seq` grows with the time. */
   async #seqAt(time: number): Promise<number> {
-    const [ends] = await this.#driver.all('SELECT min(seq) AS first, max(seq) AS last FROM svc_calls');
+    const [ends] = await this.#driver.all(ENDS);
     if (ends === undefined || ends['last'] === null) return 0;
     let low = Number(ends['first']);
     let high = Number(ends['last']) + 1;

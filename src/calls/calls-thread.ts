@@ -4,7 +4,7 @@ import { codeOf, invariant, messageOf } from '../base/invariant.ts';
 import type { CallsAddress } from '../config/calls-address.ts';
 import type { CallFeedback, CallFilter } from '../schema/kept-call.ts';
 import type { CallDatabase, FeedbackOutcome, Retention, SeriesQuery } from './call-database.ts';
-import type { CallRow } from './call-rows.ts';
+import { type CallRow, type PackedCalls, unpackedRows } from './call-rows.ts';
 import { openCalls } from './open-calls.ts';
 
 /*
@@ -21,7 +21,7 @@ export interface CallsThreadData {
 /** Each is answered with a `CallsAnswer` of its id. */
 export type CallsTask =
   /** Answered once the rows are in the database, or cannot be stored, however long that takes. */
-  | { readonly type: 'keep'; readonly rows: readonly CallRow[] }
+  | { readonly type: 'keep'; readonly calls: PackedCalls }
   /** Answered with a `FeedbackOutcome`. */
   | { readonly type: 'feedback'; readonly requestId: string; readonly feedback: CallFeedback }
   | CallsQuery
@@ -58,7 +58,7 @@ export function runCallsThread(): void {
   const send = (answer: CallsAnswer): void => port.postMessage(answer, []);
   const thread = new CallsThread(workerData as CallsThreadData, send);
   port.on('message', ({ id, task }: { readonly id: number; readonly task: CallsTask }) => {
-    if (task.type === 'keep') thread.keep(id, task.rows);
+    if (task.type === 'keep') thread.keep(id, task.calls);
     else {
       thread.run(task).then(
         (value) => send({ id, value }),
@@ -72,7 +72,7 @@ class CallsThread {
   readonly #data: CallsThreadData;
   readonly #send: (answer: CallsAnswer) => void;
   #database: Promise<CallDatabase> | undefined;
-  #waiting: { readonly id: number; readonly rows: readonly CallRow[] }[] = [];
+  #waiting: { readonly id: number; readonly calls: PackedCalls }[] = [];
   #writing: Promise<void> | undefined;
   #closing = false;
   #state: string | undefined;
@@ -86,8 +86,8 @@ class CallsThread {
     setInterval(() => void this.#prune(), PRUNE_MS).unref();
   }
 
-  keep(id: number, rows: readonly CallRow[]): void {
-    this.#waiting.push({ id, rows });
+  keep(id: number, calls: PackedCalls): void {
+    this.#waiting.push({ id, calls });
     this.#writing ??= this.#write();
   }
 
@@ -122,7 +122,7 @@ class CallsThread {
     let pauseMs = FIRST_PAUSE_MS;
     while (this.#waiting.length > 0) {
       const taken = this.#take();
-      const rows = taken.flatMap((each) => each.rows);
+      const rows = taken.flatMap(({ calls }) => unpackedRows(calls));
       if (await this.#attempt((database) => keepAll(database, rows))) {
         for (const { id } of taken) this.#send({ id, value: rows.length });
         pauseMs = FIRST_PAUSE_MS;
@@ -138,10 +138,10 @@ class CallsThread {
   }
 
   /** Takes tasks with up to `MOST_ROWS` rows, and at least one. */
-  #take(): { readonly id: number; readonly rows: readonly CallRow[] }[] {
+  #take(): { readonly id: number; readonly calls: PackedCalls }[] {
     let count = 1;
-    for (let rows = this.#waiting[0]?.rows.length ?? 0; count < this.#waiting.length; count += 1) {
-      rows += this.#waiting[count]?.rows.length ?? 0;
+    for (let rows = this.#waiting[0]?.calls.count ?? 0; count < this.#waiting.length; count += 1) {
+      rows += this.#waiting[count]?.calls.count ?? 0;
       if (rows > MOST_ROWS) break;
     }
     return this.#waiting.splice(0, count);

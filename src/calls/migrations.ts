@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 export interface Migration {
@@ -20,5 +20,9 @@ export function migrationsAfter(kind: 'sqlite' | 'postgres', version: number): r
   return all.filter(({ number }) => number > version);
 }
 
-/** The programs are bundled into one folder, and the build copies the files beside it. */
-const FOLDER = new URL(import.meta.url.endsWith('.ts') ? './migrations/' : '../assets/calls/', import.meta.url);
+/** Beside the sources; for the programs, which are bundled into one folder, and for compiled sources, where the build copies them. */
+const PLACES = ['./migrations/', '../assets/calls/', '../../assets/calls/'].map(
+  (path) => new URL(path, import.meta.url),
+);
+
+const FOLDER = PLACES.find((place) => existsSync(place)) ?? import.meta.url;

@@ -69,8 +69,8 @@ export function openSqlite(open: OpenSqlite, path: string, readOnly: boolean): C
   const database = open(path, readOnly);
   database.exec(`PRAGMA busy_timeout = ${String(BUSY_MS)}; PRAGMA cache_size = -${String(CACHE_KIB)}`);
   if (!readOnly) {
-    // Has an effect only before the first table exists.
-    database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
+    // The first two have an effect only before the first table exists. A call takes some KB, so it fits a page of 16 KB.
+    database.exec('PRAGMA page_size = 16384; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL');
     database.exec('PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON');
   }
   migrate(database, readOnly);

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import { rowBytes, type CallRow } from '../calls/call-rows.ts';
+import type { PackedCalls } from '../calls/call-rows.ts';
 import type { FeedbackOutcome } from '../calls/call-database.ts';
 import type { CallsAnswer, CallsQuery, CallsTask, CallsThreadData } from '../calls/calls-thread.ts';
 import type { Logger } from '../logging/logger.ts';
 import type { CallFeedback } from '../schema/kept-call.ts';
 import type { MetricData } from './protocol.ts';
 
-/** Calls that wait for a database which is slow or down, in bytes: about 20,000 typical ones. Those beyond are not kept. */
-const MOST_WAITING_BYTES = 64 * 2 ** 20;
+/** Calls that wait for a database which is slow or down, in UTF-16 units: about 20,000 typical ones. Those beyond are not kept. */
+const MOST_WAITING = 64 * 2 ** 20;
 
 /** How long the end of the server waits for the last calls to be written, in milliseconds. */
 const CLOSE_MS = 3_000;
@@ -23,7 +23,7 @@ export class CallKeeper {
   readonly #logger: Logger;
   readonly #writer: CallsClient;
   #reader: CallsClient | undefined;
-  #waitingBytes = 0;
+  #waiting = 0;
   #kept = 0;
   #dropped = 0;
   #state: string | undefined;
@@ -35,25 +35,25 @@ export class CallKeeper {
   }
 
   /** `dropped`: further calls that a worker could not send. */
-  keep(rows: readonly CallRow[], dropped: number): void {
+  keep(calls: PackedCalls, dropped: number): void {
     this.#dropped += dropped;
-    const bytes = rows.reduce((sum, row) => sum + rowBytes(row), 0);
-    if (this.#waitingBytes + bytes > MOST_WAITING_BYTES) {
-      this.#dropped += rows.length;
+    const { length } = calls.text;
+    if (this.#waiting + length > MOST_WAITING) {
+      this.#dropped += calls.count;
       return;
     }
-    this.#waitingBytes += bytes;
-    void this.#hand(rows, bytes);
+    this.#waiting += length;
+    void this.#hand(calls);
   }
 
-  async #hand(rows: readonly CallRow[], bytes: number): Promise<void> {
+  async #hand(calls: PackedCalls): Promise<void> {
     try {
-      await this.#writer.ask({ type: 'keep', rows });
-      this.#kept += rows.length;
+      await this.#writer.ask({ type: 'keep', calls });
+      this.#kept += calls.count;
     } catch {
-      this.#dropped += rows.length;
+      this.#dropped += calls.count;
     }
-    this.#waitingBytes -= bytes;
+    this.#waiting -= calls.text.length;
   }
 
   async addFeedback(requestId: string, feedback: CallFeedback): Promise<FeedbackOutcome> {
@@ -71,7 +71,7 @@ export class CallKeeper {
   }
 
   metrics(): readonly MetricData[] {
-    return keptCallMetrics({ kept: this.#kept, dropped: this.#dropped, waitingBytes: this.#waitingBytes });
+    return keptCallMetrics({ kept: this.#kept, dropped: this.#dropped, waitingBytes: this.#waiting });
   }
 
   /** Writes what waits, if the database works. */

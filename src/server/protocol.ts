@@ -1,7 +1,7 @@
 import { isJsonObject } from '../base/json.ts';
 import type { Result } from '../base/result.ts';
 import type { FeedbackOutcome } from '../calls/call-database.ts';
-import type { CallRow } from '../calls/call-rows.ts';
+import type { PackedCalls } from '../calls/call-rows.ts';
 import type { CallsQuery } from '../calls/calls-thread.ts';
 import type { Config } from '../config/config.ts';
 import type { CallFeedback, SavedTest } from '../schema/kept-call.ts';
@@ -161,7 +161,7 @@ export type WorkerMessage =
   /** It decided about the cool-down of a client. The primary passes the change on to the other workers. */
   | { readonly type: 'cool-down'; readonly change: CoolDownChange }
   /** Calls that have ended, and the number of those that it could not send. */
-  | { readonly type: 'keep-calls'; readonly rows: readonly CallRow[]; readonly dropped: number }
+  | { readonly type: 'keep-calls'; readonly calls: PackedCalls; readonly dropped: number }
   /** Unused units, or units that were used beyond an estimate. */
   | { readonly type: 'give-units'; readonly units: ReturnedUnits }
   /** All requests are finished; it exits. `cut` requests got the last message of a drain instead of their answer. */

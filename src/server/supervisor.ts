@@ -234,7 +234,7 @@ export class Supervisor implements HandleOwner {
         this.#options.backends.coolDowns?.report(message.change);
         break;
       case 'keep-calls':
-        this.#options.calls?.keep(message.rows, message.dropped);
+        this.#options.calls?.keep(message.calls, message.dropped);
         break;
       case 'give-units':
         this.#desk.give(handle, message.units);

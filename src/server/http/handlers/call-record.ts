@@ -5,7 +5,7 @@ import type { CallReport } from '../../../runtime/call/runtime.ts';
 import { isLossy } from '../../../runtime/call/losses.ts';
 import type { Message, MessagePart } from '../../../schema/message.ts';
 import type { CallContent } from '../../../schema/kept-call.ts';
-import { attemptFields } from '../problem.ts';
+import { attemptFields, type Problem } from '../problem.ts';
 import type { RequestContext } from '../request-context.ts';
 import { shortName, type EndedRequest, type RequestMask } from './answer-parts.ts';
 
@@ -70,23 +70,24 @@ function contentText({ body, end }: EndedRequest, content: 'values' | 'all', mas
     ...(args === undefined || args.trim() === '' ? [] : [`"args":${args}`]),
     ...(problem === undefined && responseText !== undefined ? [`"value":${responseText}`] : []),
   ];
-  const facts: CallContent = {
-    ...(problem !== undefined && { message: problem.message }),
-    ...(content === 'all' && report !== undefined && textsOf(report)),
-    ...(content === 'all' &&
-      problem?.fields['details'] !== undefined && { details: problem.fields['details'] as never }),
-  };
+  const facts = content === 'all' ? factsOf(problem, report) : { message: problem?.message };
   const rest = JSON.stringify(facts).slice(1, -1);
   return `{${(rest === '' ? members : [...members, rest]).join()}}`;
 }
 
-function textsOf({ attempts, finishReason, flags, prompt, rawReply }: CallReport): CallContent {
+type Kept<Members> = { readonly [Name in keyof Members]: unknown };
+
+/** JSON leaves out what is undefined. One literal: V8 writes an object that is put together several times slower. */
+function factsOf(problem: Problem | undefined, report: CallReport | undefined): Kept<CallContent> {
+  const flags = report?.flags ?? [];
   return {
-    ...(prompt !== undefined && { prompt: prompt.map(withoutData) as never }),
-    ...(rawReply !== undefined && { reply: rawReply }),
-    ...(finishReason !== undefined && { finishReason }),
-    attempts: attempts.map(attemptFields) as never,
-    ...(flags.length > 0 && { flags: flags.map(({ flag, path }) => ({ flag, path })) }),
+    message: problem?.message,
+    details: problem?.fields['details'],
+    prompt: report?.prompt?.map(withoutData),
+    reply: report?.rawReply,
+    finishReason: report?.finishReason,
+    attempts: report?.attempts.map(attemptFields),
+    flags: flags.length === 0 ? undefined : flags.map(({ flag, path }) => ({ flag, path })),
   };
 }
 

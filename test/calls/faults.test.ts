@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { findSqlite } from '../../src/calls/sqlite-calls.ts';
@@ -107,19 +107,20 @@ const CAN_MOUNT = process.getuid?.() === 0;
 test.skipIf(!CAN_MOUNT)('a full disk loses what does not fit in memory, and nothing else', async () => {
   const folder = join(temporaryFolder({}), 'small');
   mkdirSync(folder);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder]);
   onTestFinished(() => void execFileSync('umount', ['-l', folder]));
   const address = sqliteIn(folder);
   const { call, metric, server } = await serve(`sqlite:${address.path}`);
   await call('first');
   await waitUntil('calls are kept', async () => (await metric('kept')) === 1);
-  writeFileSync(join(folder, 'filler'), Buffer.alloc(2 ** 20 - 150_000), { flag: 'w' });
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize - 100_000));
   let sent = 1;
   while (!server.output().includes('does not work')) {
     await call(`call-${sent}`);
     sent += 1;
   }
-  execFileSync('mount', ['-o', 'remount,size=8m', folder]);
+  execFileSync('mount', ['-o', 'remount,size=16m', folder]);
   await waitUntil('calls are kept', async () => (await metric('kept')) === sent);
   expect(await metric('dropped')).toBe(0);
   expect(await allIds(address)).toHaveLength(sent);

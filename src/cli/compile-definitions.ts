@@ -51,6 +51,7 @@ export function compileOptions(config: Config): CompileOptions {
     title: config.title,
     doors: doorLinks(config),
     examples: config.playground,
+    playground: config.playground,
     ...(config.apiVersion !== undefined && { apiVersion: config.apiVersion }),
     variables: config.env,
   };

@@ -29,6 +29,8 @@ export interface CompileOptions {
   readonly keywords?: KeywordsOfAsserts;
   /** The program contains the arguments of tests, for the playground. */
   readonly examples?: boolean;
+  /** The server has a playground, which its OpenAPI document names for `/docs`. */
+  readonly playground?: boolean;
   /** The protocols beside `/call` and `/stream`, which the OpenAPI document mentions. */
   readonly doors?: ReadonlyArray<{ readonly name: string; readonly path: string }>;
   /** Title in the OpenAPI document; `svc` by default. */

@@ -3,7 +3,7 @@ import type { PackedCalls } from '../calls/call-rows.ts';
 import type { FeedbackOutcome } from '../calls/call-database.ts';
 import type { CallsAnswer, CallsQuery, CallsTask, CallsThreadData } from '../calls/calls-thread.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { CallFeedback } from '../schema/kept-call.ts';
+import type { CallFeedback, CallPage } from '../schema/kept-call.ts';
 import type { MetricData } from './protocol.ts';
 
 /** Calls that wait for a database which is slow or down, in UTF-16 units: about 20,000 typical ones. Those beyond are not kept. */
@@ -60,14 +60,11 @@ export class CallKeeper {
     return (await this.#writer.ask({ type: 'feedback', requestId, feedback })) as FeedbackOutcome;
   }
 
-  query(query: CallsQuery): Promise<unknown> {
+  /** A page of calls also has the number of those that were not kept since the start: `dropped`. */
+  async query(query: CallsQuery): Promise<unknown> {
     this.#reader ??= new CallsClient({ ...this.#data, role: 'reader' }, () => undefined);
-    return this.#reader.ask(query);
-  }
-
-  /** The calls that were not kept since the start, because the database was slow or down. */
-  get dropped(): number {
-    return this.#dropped;
+    const answer = await this.#reader.ask(query);
+    return query.type === 'page' ? { ...(answer as CallPage), dropped: this.#dropped } : answer;
   }
 
   metrics(): readonly MetricData[] {

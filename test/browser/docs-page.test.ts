@@ -74,3 +74,26 @@ test('the page asks for the key, reports a wrong one, and shows the answers of a
   expect(troubles).toEqual([]);
   await page.close();
 });
+
+test('sixty functions are folded, and a part of a name finds one; the playground is linked', async () => {
+  const names = Array.from({ length: 60 }, (_, index) => `Function${index}`);
+  const functions = names.map((name) => `function ${name}() -> string {\n  client "offline/x"\n  prompt #"hi"#\n}\n`);
+  const many = await startServer({ files: { 'many.svc': functions.join('\n') }, command: 'dev' });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
+  try {
+    await page.goto(`${many.url}/docs`);
+    await page.locator('.opblock-tag').nth(60).waitFor();
+    expect(await page.locator('.opblock').count()).toBe(0);
+    await page.screenshot({ path: join(PICTURES, 'many.png') });
+    await page.locator('.operation-filter-input').fill('function42');
+    await expect.poll(() => page.locator('.opblock-tag').count()).toBe(1);
+    await page.locator('.opblock-tag').click();
+    await page.locator('[data-path="/call/Function42"]').waitFor();
+    await page.screenshot({ path: join(PICTURES, 'filtered.png') });
+    await page.getByRole('link', { name: 'playground' }).click();
+    await page.waitForURL(`${many.url}/playground*`);
+  } finally {
+    await page.close();
+    await many.stop();
+  }
+});

@@ -26,7 +26,7 @@ test('the server serves every file of the page, and Swagger UI', () => {
 test('the server serves everything that the page and its scripts refer to', () => {
   const inPage = [...text('/docs').matchAll(/(?:src|href)="(?<url>[^"]+)"/gu)].map((match) => `/${match[1] ?? ''}`);
   expect(inPage.length).toBeGreaterThan(5);
-  for (const path of inPage) expect([...assets.keys(), '/openapi.json']).toContain(path);
+  for (const path of inPage) expect([...assets.keys(), '/openapi.json', '/playground']).toContain(path);
   for (const script of ownScripts) {
     for (const [, file] of text(script).matchAll(/from '\.\/(?<file>[^']+)'/gu)) {
       expect([...assets.keys()]).toContain(`/docs/${file ?? ''}`);

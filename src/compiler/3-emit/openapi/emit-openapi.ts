@@ -79,6 +79,7 @@ function head(options: CompileOptions): JsonObject {
       title: options.title ?? 'svc',
       description: `Typed LLM functions. \`/call\` returns the value, \`/stream\` sends partial values as they grow.${doorText(options)}`,
       version: options.apiVersion ?? options.version,
+      ...(options.playground === true && { 'x-playground': `${options.basePath ?? ''}/playground` }),
     },
     servers: [{ url: options.basePath || '/' }],
     security: options.apiKey ? [{ apiKey: [] }, { bearer: [] }] : [],

@@ -1,5 +1,5 @@
 import { foldedErrorsPlugin } from './folded-errors-plugin.js';
-import { groupByFunction } from './group-by-function.js';
+import { groupByFunction, nameFilterPlugin } from './group-by-function.js';
 import { liveAnswers } from './live-answers.js';
 import { liveAnswersPlugin } from './live-answers-plugin.js';
 import { plainTextPlugin } from './plain-text-plugin.js';
@@ -9,6 +9,9 @@ const KEY_HEADER = 'x-svc-api-key';
 
 /** The endpoints whose answers the page shows in its own panel. */
 const FUNCTION_PATH = /^\/(?:call|stream|render|parse)\//u;
+
+/** With more functions than this, the page shows their names and a filter. */
+const MOST_UNFOLDED = 12;
 
 const STREAM_PATH = /^\/stream\//u;
 
@@ -57,12 +60,17 @@ function show(definition) {
   notice('');
   element('key-form').hidden = true;
   element('change-key').hidden = key === '';
+  element('playground').hidden = definition.info['x-playground'] === undefined;
   document.title = definition.info.title;
+  const grouped = groupByFunction(definition);
+  const isLong = grouped.tags.length > MOST_UNFOLDED;
   page = window.SwaggerUIBundle({
-    spec: { ...groupByFunction(definition), servers: [{ url: base.href.replace(/\/$/u, '') }] },
+    spec: { ...grouped, servers: [{ url: base.href.replace(/\/$/u, '') }] },
     domNode: element('functions'),
     presets: [window.SwaggerUIBundle.presets.apis],
-    plugins: [plainTextPlugin, foldedErrorsPlugin, liveAnswersPlugin],
+    plugins: [plainTextPlugin, foldedErrorsPlugin, liveAnswersPlugin, nameFilterPlugin],
+    filter: isLong,
+    docExpansion: isLong ? 'none' : 'list',
     layout: 'BaseLayout',
     queryConfigEnabled: false,
     validatorUrl: null,

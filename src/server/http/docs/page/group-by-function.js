@@ -24,3 +24,10 @@ function grouped(path, operation, tags) {
   if (!tags.has(name)) tags.set(name, { name, ...(summary === undefined ? {} : { description: summary }) });
   return { ...rest, tags: [name] };
 }
+
+/** Filters the functions by a part of their names, in any case. */
+export const nameFilterPlugin = {
+  fn: {
+    opsFilter: (groups, text) => groups.filter((_group, name) => name.toLowerCase().includes(text.toLowerCase())),
+  },
+};

@@ -43,9 +43,11 @@ function installed(): Result<OpenSqlite, string> | undefined {
     try {
       const load = createRequire(from);
       const Sqlite = load('better-sqlite3') as new (path: string, options: { readonly readonly: boolean }) => Database;
+      // It loads its binary only now.
+      new Sqlite(':memory:', { readonly: false }).close();
       return ok((path, readonly) => new Sqlite(path, { readonly }));
     } catch {
-      // It is not there, or its binary is for another version of Node.
+      // It is not there, or has no binary for this version of Node.
     }
   }
   return undefined;

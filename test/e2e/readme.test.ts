@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../architecture/source-files.ts';
 import { blocksOf, outputPattern, PageReader } from '../support/documented-page.ts';
+import { waitUntil } from '../support/load.ts';
 
 /** Runs the blocks of the README against the samples. */
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
@@ -39,8 +40,10 @@ test('the tests run all blocks but these', () => {
 });
 
 test('the first command serves the page of the picture, and prints its link', async () => {
-  expect(reader.output).toContain(`${reader.url}/playground`);
-  const page = await fetch(`${reader.url}/playground`);
+  // The first worker answers before the start is announced.
+  const link = `${reader.url}/playground`;
+  await waitUntil('the link', () => reader.output.includes(link));
+  const page = await fetch(link);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>')]);
   expect(README).toContain('<http://localhost:8080/playground>');
 });

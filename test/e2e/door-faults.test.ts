@@ -204,7 +204,7 @@ for (const transport of TRANSPORTS) {
       model.proceed();
       expect(caller.text(await response.text())).toBe('first half, second half');
       provider.answer(reply('after'));
-      // A worker that drains accepts connections for a moment, and the kernel resets those that wait when it stops (see docs/operating.md).
+      // A worker that drains accepts connections for a moment, and the kernel resets those that wait when it stops (see docs/security.md).
       await waitUntil('an answer of the new definitions', async () => {
         const answered = await begin(server, caller).catch(() => undefined);
         if (answered === undefined) return false;

@@ -147,8 +147,7 @@ function rowOf(index: number, begin: number, content: string): ReturnType<typeof
       inputTokens: 50,
       outputTokens: 20,
       cost: 0.0001,
-      tags: null,
     },
-    content,
+    { tags: null, content },
   );
 }

@@ -29,7 +29,7 @@ export interface Insert {
   readonly onConflict?: string;
 }
 
-/** One connection to a database. `?` stands for a parameter in its statements. All methods reject with the error of the database. */
+/** A connection to a database. Statements have `?` for each parameter. Every method rejects with the error of the database. */
 export interface CallDriver {
   /** The operator that ignores the case of letters of ASCII. */
   readonly like: 'LIKE' | 'ILIKE';
@@ -54,7 +54,7 @@ const ADD_TO_MINUTE = `ON CONFLICT (minute, function) DO UPDATE SET ${MINUTE_COL
   .map((column) => `${column} = svc_call_minutes.${column} + excluded.${column}`)
   .join(', ')}`;
 
-/** SQLite reads the whole table for both in one query. */
+/** In one query, SQLite would read the whole table. */
 const ENDS = 'SELECT (SELECT min(seq) FROM svc_calls) AS first, (SELECT max(seq) FROM svc_calls) AS last';
 
 /** Calls that one step of a search looks at. Steps grow while they are fast. */

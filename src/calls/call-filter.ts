@@ -1,22 +1,6 @@
 import { err, ok, type Result } from '../base/result.ts';
 import type { CallFilter } from '../schema/kept-call.ts';
 
-/** The names of the members of a filter in a query. */
-export const FILTER_NAMES: readonly string[] = [
-  'function',
-  'client',
-  'key',
-  'request',
-  'error',
-  'lossy',
-  'slow',
-  'tag',
-  'text',
-  'feedback',
-  'since',
-  'until',
-];
-
 export function numberIn(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   return text !== null && /^\d{1,15}$/u.test(text) ? Number(text) : undefined;

@@ -34,8 +34,14 @@ export const CALL_COLUMNS = [
 /** The values of a kept call. */
 export type CallRow = readonly SqlValue[];
 
-/** `content`: the JSON text of a `CallContent`; null if the contents of calls are not kept. */
-export function callRow(facts: CallFacts, content: string | null): CallRow {
+/** The texts of a call, as JSON; null if they are not kept, or if the call has none. */
+export interface CallTexts {
+  readonly tags: string | null;
+  /** A `CallContent`. */
+  readonly content: string | null;
+}
+
+export function callRow(facts: Omit<CallFacts, 'tags'>, { tags, content }: CallTexts): CallRow {
   return [
     facts.requestId,
     facts.at,
@@ -56,7 +62,7 @@ export function callRow(facts: CallFacts, content: string | null): CallRow {
     facts.inputTokens,
     facts.outputTokens,
     facts.cost,
-    facts.tags === null ? null : JSON.stringify(facts.tags),
+    tags,
     content,
   ];
 }

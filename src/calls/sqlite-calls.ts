@@ -21,8 +21,8 @@ interface Statement {
 export type OpenSqlite = (path: string, readOnly: boolean) => Database;
 
 /**
- * Finds the SQLite of this process: `node:sqlite`, or `better-sqlite3` beside svc or in the working directory. The failure says how to
- * get one.
+ * Returns `node:sqlite`, or `better-sqlite3` as installed beside svc or in the working directory. The failure states how to install
+ * it.
  */
 export function findSqlite(): Result<OpenSqlite, string> {
   return builtIn() ?? installed() ?? err(MISSING);

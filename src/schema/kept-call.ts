@@ -70,7 +70,7 @@ export interface CallAttempt {
   readonly output_tokens?: number;
 }
 
-/** What a person or a program says about a call. */
+/** The opinion of a person or a program about a call. */
 export interface CallFeedback {
   /** When it arrived, in milliseconds since 1970. */
   readonly at: number;
@@ -99,6 +99,20 @@ export interface KeptCall extends ListedCall {
   readonly feedback: readonly CallFeedback[];
 }
 
+/** The members of a filter beside its times, as addresses and commands name them. */
+export const FILTER_NAMES = [
+  'function',
+  'client',
+  'key',
+  'request',
+  'error',
+  'lossy',
+  'slow',
+  'tag',
+  'text',
+  'feedback',
+] as const;
+
 /** The calls to list: those that fit all members. */
 export interface CallFilter {
   readonly functionName?: string;
@@ -120,10 +134,15 @@ export interface CallFilter {
   readonly until?: number;
 }
 
+/** The value that the newest feedback calls right; undefined if none does. */
+export function rightValue({ feedback }: Pick<KeptCall, 'feedback'>): JsonValue | undefined {
+  return feedback.findLast(({ value }) => value !== null)?.value;
+}
+
 /** A part of the calls that fit a filter, the newest first. */
 export interface CallPage {
   readonly calls: readonly ListedCall[];
-  /** Pass it as `before` to continue; null if there are no more. Set while calls are left to search, even if `calls` is empty. */
+  /** The `before` of the next part; null after the last one. A part can be empty although more follow. */
   readonly next: number | null;
   /** The end of the oldest call that was searched, in milliseconds since 1970; null if there is none. */
   readonly searchedTo: number | null;

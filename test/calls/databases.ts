@@ -145,8 +145,13 @@ export const FACTS: CallFacts = {
   tags: null,
 };
 
+function json(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
 export function row(facts: Partial<CallFacts>, content: CallContent | null = {}): CallRow {
-  return callRow({ ...FACTS, ...facts }, content === null ? null : JSON.stringify(content));
+  const { tags, ...own } = { ...FACTS, ...facts };
+  return callRow(own, { tags: json(tags), content: json(content) });
 }
 
 /** The ids of all calls that fit, the newest first. */

@@ -1,20 +1,27 @@
 import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
 import { counted } from '../../base/amounts.ts';
 import { messageOf } from '../../base/invariant.ts';
-import { isJsonObject, isOptionsKey, type JsonObject } from '../../base/json.ts';
+import { isJsonObject, isOptionsKey, type JsonValue } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import type { CallDatabase } from '../../calls/call-database.ts';
-import { callFilter, FILTER_NAMES } from '../../calls/call-filter.ts';
+import { callFilter } from '../../calls/call-filter.ts';
 import { openCalls } from '../../calls/open-calls.ts';
 import { compile } from '../../compiler/compile.ts';
 import type { Config } from '../../config/config.ts';
 import { age } from '../../config/settings.ts';
 import type { DataRow } from '../../dev/testing/data/data-rows.ts';
-import { exportedCall, exportHead } from '../../dev/testing/export-calls.ts';
+import { callRecord, exportedCall, exportHead } from '../../dev/testing/export-calls.ts';
 import { Recordings } from '../../dev/testing/recordings.ts';
 import { saveTest } from '../../dev/testing/save-test.ts';
 import { Redactor } from '../../logging/redactor.ts';
-import type { CallFilter, KeptCall, ListedCall, SavedTest } from '../../schema/kept-call.ts';
+import {
+  FILTER_NAMES,
+  rightValue,
+  type CallFilter,
+  type KeptCall,
+  type ListedCall,
+  type SavedTest,
+} from '../../schema/kept-call.ts';
 import type { CallsOptions } from '../command-options.ts';
 import { compileOptions, readDefinitions } from '../compile-definitions.ts';
 import type { Invocation } from '../invocation.ts';
@@ -104,7 +111,7 @@ function listRow(call: ListedCall): string[] {
 async function show(calls: CallDatabase, { terminal }: Invocation, id: string): Promise<ExitCode> {
   const call = await newest(calls, id);
   if (call === undefined) return reportProblem(terminal, noCall(id));
-  terminal.out.write(`${JSON.stringify(JSON.parse(exportedCall(call, 'jsonl') ?? '{}'), undefined, 2)}\n`);
+  terminal.out.write(`${JSON.stringify(callRecord(call), undefined, 2)}\n`);
   return 0;
 }
 
@@ -184,6 +191,8 @@ async function* matching(calls: CallDatabase, filter: CallFilter): AsyncGenerato
 /** The most calls that `svc test --data calls:` runs, unless its query has a limit. */
 const DATA_ROWS = 1_000;
 
+const DATA_FILTERS: readonly string[] = [...FILTER_NAMES, 'since', 'until'];
+
 /**
  * Returns the rows of `svc test --data calls:QUERY`: the newest kept calls of a function that fit the query, such as `feedback=any&since=7d`.
  * The value that feedback calls right is the expected one. `copy`: the members of an export that reports contain. The failure is a sentence.
@@ -204,8 +213,8 @@ export async function callRows(
   }
   query.delete('limit');
   query.set('function', functionName);
-  const unknown = [...query.keys()].find((name) => !FILTER_NAMES.includes(name));
-  if (unknown !== undefined) return err(`"${source}": ${thereIsNo('filter', unknown, FILTER_NAMES)}`);
+  const unknown = [...query.keys()].find((name) => !DATA_FILTERS.includes(name));
+  if (unknown !== undefined) return err(`"${source}": ${thereIsNo('filter', unknown, DATA_FILTERS)}`);
   const filter = callFilter(query);
   if (!filter.ok || !Number.isInteger(limit))
     return err(`"${source}": ${filter.ok ? '"limit" must be a number.' : filter.failure}`);
@@ -231,13 +240,13 @@ export async function callRows(
 function callRowOf(call: KeptCall, copy: readonly string[]): DataRow | undefined {
   const args = call.content?.args;
   if (!isJsonObject(args)) return undefined;
-  const right = call.feedback.findLast(({ value }) => value !== null)?.value;
-  const exported = JSON.parse(exportedCall(call, 'jsonl') ?? '{}') as JsonObject;
+  const right = rightValue(call);
+  const facts = callRecord(call);
   return {
     id: call.requestId,
     args: Object.fromEntries(Object.entries(args).filter(([key]) => !isOptionsKey(key))),
     expected: right === undefined ? [] : [{ path: [], value: right, similar: false }],
-    columns: Object.fromEntries(copy.map((name) => [name, exported[name] ?? null])),
+    columns: Object.fromEntries(copy.map((name) => [name, (facts[name] ?? null) as JsonValue])),
   };
 }
 

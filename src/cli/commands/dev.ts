@@ -32,7 +32,7 @@ export async function devCommand(started: Invocation, serveProcess: ServeProcess
   }
 }
 
-/** Without SQLite, `svc dev` keeps no calls; the playground says so. */
+/** `svc dev` also runs without SQLite: it keeps no calls then, and the playground states why. */
 function withUsableCalls(invocation: Invocation): Invocation {
   const { config } = invocation;
   if (config.calls === 'off' || config.calls.kind !== 'sqlite' || findSqlite().ok) return invocation;

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import type { JsonValue } from '../../base/json.ts';
-import type { KeptCall } from '../../schema/kept-call.ts';
+import { rightValue, type KeptCall } from '../../schema/kept-call.ts';
 import type { Message } from '../../schema/message.ts';
 
 /** `jsonl`: every fact, one object a line. `chat`: conversations to fine-tune a model with. `csv`: a table. */
@@ -16,7 +16,7 @@ export function exportHead(format: ExportFormat): string {
 /** Returns the text for a call; undefined if it cannot be in a file of this format, because it has no value or no prompt. */
 export function exportedCall(call: KeptCall, format: ExportFormat): string | undefined {
   if (format === 'csv') return stringify([Object.values(COLUMNS).map((of) => cell(of(call)))]);
-  if (format === 'jsonl') return `${JSON.stringify(record(call))}\n`;
+  if (format === 'jsonl') return `${JSON.stringify(callRecord(call))}\n`;
   const chat = conversation(call);
   return chat === undefined ? undefined : `${JSON.stringify(chat)}\n`;
 }
@@ -56,12 +56,8 @@ const COLUMNS: Readonly<Record<string, Column>> = {
   expected: rightValue,
 };
 
-/** The value that feedback calls right. */
-function rightValue({ feedback }: KeptCall): JsonValue | undefined {
-  return feedback.findLast(({ value }) => value !== null)?.value;
-}
-
-function record(call: KeptCall): object {
+/** Every known fact about a call: a line of `jsonl`. */
+export function callRecord(call: KeptCall): Readonly<Record<string, unknown>> {
   const { prompt, attempts: requests, flags, details, withheld } = call.content ?? {};
   const facts = Object.entries(COLUMNS).map(([name, of]) => [name, of(call)] as const);
   const known = facts.filter(([, value]) => value !== undefined && value !== null);

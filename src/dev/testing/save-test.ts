@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../base/result.ts';
 import { replaceFile, writeFault } from '../../base/write-file.ts';
 import type { CompileResult } from '../../compiler/compile.ts';
 import { SourceFile } from '../../diagnostics/source-file.ts';
-import type { KeptCall, SavedTest } from '../../schema/kept-call.ts';
+import { rightValue, type KeptCall, type SavedTest } from '../../schema/kept-call.ts';
 import type { Message } from '../../schema/message.ts';
 import { indexDefinitions } from '../../schema/program.ts';
 import type { Recordings } from './recordings.ts';
@@ -39,7 +39,7 @@ export function saveTest(
   if (tests.some((test) => test.name === name && test.functions.includes(functionName))) {
     return err(`The function "${functionName}" has a test "${name}" already: choose another name.`);
   }
-  const right = call.feedback.findLast(({ value }) => value !== null)?.value;
+  const right = rightValue(call);
   const test = testBlock({ name, functionName, args, right });
   const path = savedFile(files);
   const before = files.find((file) => file.path === path);

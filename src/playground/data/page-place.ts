@@ -1,3 +1,5 @@
+import { FILTER_NAMES } from '../../schema/kept-call.ts';
+
 /** The spans of time that a list or a chart can show, in milliseconds. */
 export const RANGES = { hour: 3_600_000, day: 86_400_000, week: 604_800_000 } as const;
 
@@ -9,20 +11,6 @@ export const RANGE_TEXTS = [
   ['day', 'Last day'],
   ['week', 'Last week'],
 ] as const satisfies ReadonlyArray<readonly [Range, string]>;
-
-/** The members of a filter beside its range, as the address of the page and the requests to the server name them. */
-const FILTER_NAMES = [
-  'function',
-  'client',
-  'key',
-  'request',
-  'error',
-  'lossy',
-  'slow',
-  'tag',
-  'text',
-  'feedback',
-] as const;
 
 /** The calls to list: those that fit all members, which are never empty. */
 export type Filter = Readonly<Partial<Record<(typeof FILTER_NAMES)[number], string>>> & { readonly range?: Range };

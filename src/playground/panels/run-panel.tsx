@@ -6,7 +6,7 @@ import { CopyButton, ProblemView } from '../widgets/controls.tsx';
 import { Messages } from '../widgets/messages.tsx';
 import { ValueView } from '../widgets/value-view.tsx';
 import { durationText } from '../../base/amounts.ts';
-import type { TraceAttempt } from '../server/wire.ts';
+import type { CallAttempt } from '../../schema/kept-call.ts';
 import type { ExplainedCandidate, ParseFlag } from '../../schema/explanation.ts';
 
 interface RunPanelProps {
@@ -230,7 +230,7 @@ function severalAttempts({ trace }: Run): VNode | null {
 }
 
 /** Every attempt, with a bar that begins at the end of the attempt before. */
-export function Attempts({ attempts }: { readonly attempts: readonly TraceAttempt[] }): VNode {
+export function Attempts({ attempts }: { readonly attempts: readonly CallAttempt[] }): VNode {
   const total = attempts.reduce((sum, { duration_ms: ms }) => sum + ms, 0);
   let start = 0;
   return (
@@ -247,7 +247,7 @@ export function Attempts({ attempts }: { readonly attempts: readonly TraceAttemp
 }
 
 interface AttemptProps {
-  readonly attempt: TraceAttempt;
+  readonly attempt: CallAttempt;
   /** In milliseconds, as is the total. */
   readonly start: number;
   readonly total: number;

@@ -1,3 +1,4 @@
+import type { CallAttempt } from '../../schema/kept-call.ts';
 import type { JsonValue } from '../../base/json.ts';
 import type { Explanation } from '../../schema/explanation.ts';
 import type { Message } from '../../schema/message.ts';
@@ -18,7 +19,7 @@ export interface ErrorBody {
 export interface Trace {
   readonly client?: string;
   readonly model?: string;
-  readonly attempts: readonly TraceAttempt[];
+  readonly attempts: readonly CallAttempt[];
   readonly input_tokens?: number;
   readonly output_tokens?: number;
   /** US dollars. */
@@ -30,16 +31,6 @@ export interface Trace {
   /** Of the last attempt. */
   readonly prompt?: readonly Message[];
   readonly reply?: string;
-}
-
-export interface TraceAttempt {
-  readonly client: string;
-  readonly outcome: string;
-  readonly upstream_status?: number;
-  readonly message?: string;
-  readonly duration_ms: number;
-  /** It asked for the correction of the reply before. */
-  readonly reask?: true;
 }
 
 /** One event of a stream that includes its trace. */

@@ -8,7 +8,7 @@ import { StreamRequest } from '../http/handlers/stream-request.ts';
 import { bodyOutcomeProblem } from '../http/handlers/function-request.ts';
 import { CallRequest, RenderRequest } from '../http/handlers/value-requests.ts';
 import { INTERNAL_PROBLEM, problemOf, type Problem } from '../http/problem.ts';
-import { bodyProblem, mediaTypeProblem, readJson, textOf, type JsonBody } from '../http/read-json.ts';
+import { jsonBodyOf, mediaTypeProblem, type JsonBody } from '../http/read-json.ts';
 import { RequestContext, type Arrival } from '../http/request-context.ts';
 import type { HeaderList } from '../http/response-head.ts';
 import type { BodyOutcome, HttpRequest, HttpResponse, LoneRequest, RequestHeader } from '../http/transport.ts';
@@ -118,16 +118,15 @@ export abstract class DoorRequest implements Drainable {
 
   #parse(bytes: Uint8Array): void {
     if (!this.#reading) return;
-    const excess = bodyProblem(bytes);
-    const body = excess === undefined ? readJson(textOf(bytes)) : undefined;
-    if (excess !== undefined) this.#refuse(excess);
-    else if (body?.ok === false) this.#refuse(body.failure);
-    else if (body !== undefined) {
-      // The function request is active from here on.
-      this.#read();
-      this.body = body.value;
-      this.take(body.value);
+    const body = jsonBodyOf(bytes);
+    if (!body.ok) {
+      this.#refuse(body.failure);
+      return;
     }
+    // The function request is active from here on.
+    this.#read();
+    this.body = body.value;
+    this.take(body.value);
   }
 
   #refuse(of: Problem): void {

@@ -155,6 +155,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   parse: '"--playground" or "--features beta"',
   mcp: '"--mcp"',
   v1: '"--openai-api"',
+  feedback: '"--calls sqlite:PATH" or a URL of Postgres',
 };
 
 /** The flag that turns on a path, unless it is on already. */
@@ -184,12 +185,6 @@ function adviceFor({ caller, request, services }: RequestContext): PathAdvice | 
   if (name !== undefined && visibleNames(caller, runtime.functionNames).includes(name)) {
     const paths = ['call', 'stream'].map((kind) => `${config.basePath}/${kind}/${name}`);
     return { sentence: `To call the function, send POST ${paths[0]}, or POST ${paths[1]} for a stream.`, paths };
-  }
-  if (words.at(-2) === 'feedback') {
-    return {
-      sentence: 'This server keeps no calls, so it takes no feedback: start it with --calls sqlite:PATH.',
-      paths: [],
-    };
   }
   if (!LISTS.has(words.findLast((word) => word !== '')?.toLowerCase() ?? '')) return undefined;
   const paths = ['/openapi.json', '/docs'].map((page) => config.basePath + page);

@@ -64,6 +64,12 @@ export function readJson(text: string): Result<JsonBody, Problem> {
   return err(problem('invalid_argument', message, { details: [{ path: '', message }] }));
 }
 
+/** Checks, decodes and parses a body. */
+export function jsonBodyOf(bytes: Uint8Array): Result<JsonBody, Problem> {
+  const excess = bodyProblem(bytes);
+  return excess === undefined ? readJson(textOf(bytes)) : err(excess);
+}
+
 /** V8 quotes the text around the fault, which can be long or private; the position suffices. */
 function reason(error: unknown): string {
   const message = error instanceof Error ? error.message : '';

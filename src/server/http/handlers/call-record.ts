@@ -39,11 +39,11 @@ export function keepCall(context: RequestContext, ended: EndedRequest, mask: Req
       inputTokens: usage?.inputTokens ?? null,
       outputTokens: usage?.outputTokens ?? null,
       cost: report?.cost ?? null,
-      tags: hasTags
-        ? (JSON.parse(mask.json(JSON.stringify(Object.fromEntries(tags))) ?? '{}') as Record<string, string>)
-        : null,
     },
-    calls.content === 'none' ? null : contentOf(ended, calls.content, mask),
+    {
+      tags: hasTags ? (mask.json(JSON.stringify(Object.fromEntries(tags))) ?? '{}') : null,
+      content: calls.content === 'none' ? null : contentOf(ended, calls.content, mask),
+    },
   );
   calls.add(row);
 }
@@ -59,8 +59,8 @@ function contentOf(ended: EndedRequest, content: 'values' | 'all', mask: Request
 }
 
 /**
- * Returns the JSON text of a `CallContent`. Arguments and value are JSON text already, and go in as they are. An argument text that hides
- * something is written anew (see `requestTextOf`).
+ * Returns the JSON text of a `CallContent`. Arguments and value are JSON text already, and go in as they are, unless the text of the arguments
+ * could hide a credential (see `requestTextOf`).
  */
 function contentText({ body, end }: EndedRequest, content: 'values' | 'all', mask: RequestMask): string {
   const { problem, report, responseText } = end;

@@ -6,14 +6,13 @@ import { callFilter, numberIn } from '../../../calls/call-filter.ts';
 import type { CallFeedback } from '../../../schema/kept-call.ts';
 import type { CallSink } from '../http-services.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
-import { bodyProblem, mediaTypeProblem, readJson, textOf } from '../read-json.ts';
+import { jsonBodyOf, mediaTypeProblem } from '../read-json.ts';
 import type { RequestContext } from '../request-context.ts';
-import type { BodyOutcome } from '../transport.ts';
 import { bodyOutcomeProblem } from './function-request.ts';
 
 const FEEDBACK_BYTES = 256 * 1024;
 
-/** `POST /feedback/{request_id}`: what someone says about the answer to a call. */
+/** `POST /feedback/{request_id}`: stores an opinion about the answer to a call. */
 export function feedback(context: RequestContext, calls: CallSink, requestId: string): void {
   withBody(context, (body) => {
     const read = readFeedback(body, context.keyName ?? null);
@@ -110,23 +109,16 @@ function withBody(context: RequestContext, use: (body: Readonly<Record<string, u
     return;
   }
   context.request.readBody(FEEDBACK_BYTES, (outcome) => {
-    const body = bodyOf(outcome);
-    if (body === undefined) return;
-    if (body.ok) use(body.value);
+    if (outcome.kind !== 'body') {
+      const late = bodyOutcomeProblem(outcome, FEEDBACK_BYTES);
+      // Without one, the caller has left.
+      if (late !== undefined) context.problem(late);
+      return;
+    }
+    const body = jsonBodyOf(outcome.bytes);
+    if (body.ok) use(body.value.value);
     else context.problem(body.failure);
   });
-}
-
-/** Undefined if the caller has left. */
-function bodyOf(outcome: BodyOutcome): Result<Readonly<Record<string, unknown>>, Problem> | undefined {
-  if (outcome.kind !== 'body') {
-    const late = bodyOutcomeProblem(outcome, FEEDBACK_BYTES);
-    return late === undefined ? undefined : err(late);
-  }
-  const excess = bodyProblem(outcome.bytes);
-  if (excess !== undefined) return err(excess);
-  const read = readJson(textOf(outcome.bytes));
-  return read.ok ? ok(read.value.value) : read;
 }
 
 /** Answers once the primary has. Its failure is the reason why the database does not work. */

@@ -91,7 +91,7 @@ class Worker {
   #callOutbox: CallOutbox | undefined;
   readonly #idleMemory = new IdleMemory(() => {
     this.#logger?.debug({}, 'the worker is idle: it collects its garbage');
-    collectGarbage();
+    void collectGarbage();
   });
   /** Bodies of calls and streams since the last heartbeat. */
   #bodies = 0;

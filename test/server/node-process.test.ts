@@ -15,7 +15,9 @@ import {
   usePlainBind,
   workerVariables,
 } from '../../src/server/node-process.ts';
+import type { ThreadName } from '../support/bundle-threads.ts';
 import { sourceThread } from '../support/source-thread.ts';
+import type { OldSpace } from './support/fragmented-heap-thread.ts';
 import type { Collector, OptimizedCode } from './support/optimized-code-thread.ts';
 
 function configOf(cores: number, memoryBytes?: number, variables: Record<string, string> = {}): Config {
@@ -97,12 +99,17 @@ test('growth counts from what stayed after the last collection', () => {
 
 for (const flag of ['--allow-natives-syntax', '--expose-gc']) setFlagsFromString(flag);
 
-/** Returns whether a function has optimized code before and after a collection, which runs in a separate thread. */
-async function codeAround(collector: Collector): Promise<OptimizedCode> {
-  const thread = new Worker(sourceThread('optimized-code-thread'), { workerData: collector });
-  const [code] = (await once(thread, 'message')) as [OptimizedCode];
+/** The message of a thread of `support`. */
+async function messageOf<T>(name: ThreadName, data?: Collector): Promise<T> {
+  const thread = new Worker(sourceThread(name), { workerData: data });
+  const [message] = (await once(thread, 'message')) as [T];
   await thread.terminate();
-  return code;
+  return message;
+}
+
+/** Returns whether a function has optimized code before and after a collection, which runs in a separate thread. */
+function codeAround(collector: Collector): Promise<OptimizedCode> {
+  return messageOf('optimized-code-thread', collector);
 }
 
 /** `gc()` discards the code each time. A collection of an idle process does so rarely: V8 marks while other threads run. */
@@ -120,6 +127,12 @@ test('a collection of an idle process keeps optimized code whose objects no long
 
 test('gc() discards optimized code whose objects no longer exist', async () => {
   expect(await codeAround('gc')).toEqual({ before: true, after: false });
+});
+
+test('a collection of an idle process returns pages of which only pieces are in use', async () => {
+  const { usedBytes, pageBytes } = await messageOf<OldSpace>('fragmented-heap-thread');
+  expect(usedBytes).toBeGreaterThan(2 ** 20);
+  expect(pageBytes).toBeLessThan(2 * usedBytes);
 });
 
 const LIMITS = { maxInFlight: 2048, maxQueue: 2048, workers: 2 };

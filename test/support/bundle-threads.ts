@@ -16,6 +16,7 @@ const ENTRIES = {
   'compile-thread': '../../workers/compile-thread.ts',
   'parse-thread': '../../workers/parse-thread.ts',
   'hostile-thread': '../server/support/hostile-thread.ts',
+  'fragmented-heap-thread': '../server/support/fragmented-heap-thread.ts',
   'optimized-code-thread': '../server/support/optimized-code-thread.ts',
 };
 

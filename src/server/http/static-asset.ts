@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { dirname, extname, join } from 'node:path';
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, existsSync, readFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ export interface StaticAsset {
   readonly tag: string;
   /** Compressed forms that are available, the smallest first. */
   readonly encodings: readonly ContentEncoding[];
-  /** Returns the same buffer for every request. */
+  /** Reads the file on first use, and returns the same buffer for every request. */
   bytes(encoding: ContentEncoding | undefined): Uint8Array;
 }
 
@@ -34,7 +34,7 @@ interface PageFiles {
   readonly contentSecurityPolicy: string;
 }
 
-/** Reads the files of a page, by request path: its HTML file is at `path`, and the others are below it. */
+/** The files of a page, by request path: its HTML file is at `path`, and the others are below it. Throws when one is missing. */
 export function loadPage(
   path: string,
   { files, locate, contentSecurityPolicy }: PageFiles,
@@ -44,32 +44,41 @@ export function loadPage(
       const contentType = CONTENT_TYPES[extname(file)] ?? '';
       return [
         file.endsWith('.html') ? path : `${path}/${file}`,
-        loadAsset(locate(file), contentType, contentSecurityPolicy),
+        assetOf(locate(file), contentType, contentSecurityPolicy),
       ];
     }),
   );
 }
 
-/** Reads a file: its compressed forms, if a build created them. Throws when it is missing. */
-function loadAsset(file: string, contentType: string, contentSecurityPolicy: string): StaticAsset {
-  const head = { contentType, contentSecurityPolicy };
-  if (!existsSync(`${file}.gz`)) {
-    const plain = readFileSync(file);
-    return { ...head, tag: tagOf(plain), encodings: [], bytes: () => plain };
-  }
-  const gzip = readFileSync(`${file}.gz`);
-  const br = readFileSync(`${file}.br`);
-  // Nearly all clients accept compression, so most workers never need the uncompressed form.
-  let plain: Uint8Array | undefined;
-  return {
-    ...head,
-    tag: tagOf(gzip),
-    encodings: ['br', 'gzip'],
-    bytes(encoding) {
-      if (encoding === 'br') return br;
-      return encoding === 'gzip' ? gzip : (plain ??= gunzipSync(gzip));
-    },
+/**
+ * A file and its compressed forms, if a build created them. It is read when someone asks for it: most workers never show a page, and the
+ * largest file takes 800 KB. Throws when it is missing.
+ */
+function assetOf(file: string, contentType: string, contentSecurityPolicy: string): StaticAsset {
+  const isCompressed = existsSync(`${file}.gz`);
+  if (!isCompressed) accessSync(file);
+  const forms = new Map<ContentEncoding | undefined, Uint8Array>();
+  const bytes = (encoding: ContentEncoding | undefined): Uint8Array => {
+    const form = forms.get(encoding) ?? readForm(file, encoding, isCompressed);
+    forms.set(encoding, form);
+    return form;
   };
+  let tag: string | undefined;
+  return {
+    contentType,
+    contentSecurityPolicy,
+    get tag() {
+      return (tag ??= tagOf(bytes(isCompressed ? 'gzip' : undefined)));
+    },
+    encodings: isCompressed ? ['br', 'gzip'] : [],
+    bytes,
+  };
+}
+
+/** Nearly all clients accept compression, so a build leaves the plain form out. */
+function readForm(file: string, encoding: ContentEncoding | undefined, isCompressed: boolean): Uint8Array {
+  if (encoding !== undefined) return readFileSync(`${file}.${encoding === 'br' ? 'br' : 'gz'}`);
+  return isCompressed ? gunzipSync(readFileSync(`${file}.gz`)) : readFileSync(file);
 }
 
 /** Returns a validator of the bytes, for an etag. */
@@ -118,9 +127,8 @@ const FILES: readonly string[] = [
 ];
 
 /**
- * Reads the files of the documentation page, by request path (`/docs`, `/docs/swagger-ui.css`, …): less than 1 MB, since a
- * build compresses them. Their links are relative, so a path prefix works, but the page must not be served at `/docs/`. Throws
- * when a file is missing, which a build prevents.
+ * The files of the documentation page, by request path (`/docs`, `/docs/swagger-ui.css`, …). Their links are relative, so a path prefix
+ * works, but the page must not be served at `/docs/`. Throws when a file is missing, which a build prevents.
  */
 export function loadDocsAssets(): ReadonlyMap<string, StaticAsset> {
   return loadPage('/docs', { files: FILES, locate: fileOf, contentSecurityPolicy: DOCS_CONTENT_SECURITY_POLICY });

@@ -62,6 +62,8 @@ test('types and etags are right, and an etag changes with the content only', () 
     expect(tag, path).toMatch(/^[\w-]{22}$/u);
   }
   const again = loadDocsAssets();
+  expect(again.get('/docs')?.bytes(undefined)).not.toBe(assets.get('/docs')?.bytes(undefined));
+  expect(again.get('/docs')?.bytes(undefined)).toBe(again.get('/docs')?.bytes(undefined));
   for (const [path, { tag }] of assets) expect(again.get(path)?.tag).toBe(tag);
   expect(new Set([...assets.values()].map(({ tag }) => tag)).size).toBe(assets.size);
 });

@@ -22,7 +22,7 @@ const gc = runInNewContext('gc') as () => void;
 const isOptimized = optimizedFunction();
 const before = isOptimized();
 const collected = majorCollection();
-if ((workerData as Collector) === 'idle') collectGarbage();
+if ((workerData as Collector) === 'idle') void collectGarbage();
 else gc();
 await collected;
 const result: OptimizedCode = { before, after: isOptimized() };

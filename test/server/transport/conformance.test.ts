@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BodyBudget } from '../../../src/server/admission.ts';
 import type { BodyOutcome, HttpResponse, RequestHandler } from '../../../src/server/http/transport.ts';
+import { waitUntil } from '../../support/load.ts';
 import { RawConnection } from '../support/raw-connection.ts';
-import { createOn, listenOn, TRANSPORTS, type Listening } from '../support/transports.ts';
+import { createOn, listenOn, TRANSPORTS, type Listening, type TransportName } from '../support/transports.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const open: Listening[] = [];
 const connections: RawConnection[] = [];
@@ -695,7 +701,29 @@ describe.each(TRANSPORTS)('the %s transport', (name) => {
     await expect(transport.listen('192.0.2.1', 1)).rejects.toThrow(/listen/);
     transport.close();
   });
+
+  it('lets go of its handler when it is closed', async () => {
+    const released = await usedHandler(name);
+    await waitUntil('nothing holds the handler', () => {
+      collectGarbage();
+      return released.deref() === undefined;
+    });
+    expect(released.deref()).toBeUndefined();
+  });
 });
+
+/** The handler of a transport that answered a request and is closed. */
+async function usedHandler(name: TransportName): Promise<WeakRef<RequestHandler>> {
+  const body = `handler of ${name}`;
+  const handler: RequestHandler = (_, response) => response.send(200, [], body);
+  const { transport, port } = await listenOn(name, handler);
+  const connection = new RawConnection(port);
+  connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await connection.answer();
+  connection.end();
+  transport.close();
+  return new WeakRef(handler);
+}
 
 /** The number at which a counter comes to rest. */
 async function restOf(counter: () => number): Promise<number> {

@@ -31,7 +31,7 @@ export class ProgramPlayground implements Playground {
   #problems: readonly DefinitionProblem[] = [];
   #documents: VisibleDocuments | undefined;
 
-  /** Reads the files of the page. `describe` is called when the page first asks for the description. */
+  /** `describe` is called when the page first asks for the description. */
   constructor(describe: () => Omit<PlaygroundDocument, 'problems'>) {
     this.#describe = describe;
   }
@@ -58,7 +58,7 @@ const PLAYGROUND_CONTENT_SECURITY_POLICY =
 /** No other file in the folder is served. */
 const FILES: readonly string[] = ['playground.html', 'favicon.svg', 'playground.css', 'playground.js', 'theme.js'];
 
-/** Reads the files of the page. Throws when one is missing. */
+/** The files of the page. Throws when one is missing. */
 function loadPlaygroundAssets(): ReadonlyMap<string, StaticAsset> {
   const folder = assetFolder();
   const locate = (file: string): string => fileURLToPath(new URL(file, folder));

@@ -34,6 +34,8 @@ export class UwsTransport implements Transport {
   readonly #state: UwsState;
   readonly #uws: Uws;
   readonly #app: TemplatedApp;
+  /** What the library calls. It keeps the listeners of an app for as long as the process lives, so `close` empties this. */
+  readonly #listeners: { of: UwsTransport | undefined } = { of: this };
   #listenSocket: UwsModule.us_listen_socket | undefined;
   #connections = 0;
 
@@ -57,12 +59,7 @@ export class UwsTransport implements Transport {
     this.#options = options;
     this.#state = new UwsState(options);
     silence(uws);
-    // One route for everything: the library has no 405, and its 404 is an HTML page.
-    this.#app = uws.App().any('/*', (native, request) => this.#dispatch(native, request));
-    this.#app.filter((native, change) => {
-      this.#connections += change;
-      if (change > 0 && this.#connections > options.closeAbove) native.close();
-    });
+    this.#app = appOf(uws, this.#listeners);
   }
 
   listen(host: string, port: number): Promise<number> {
@@ -106,9 +103,15 @@ export class UwsTransport implements Transport {
     this.#listenSocket = undefined;
     this.#state.bodies.close();
     this.#app.close();
+    this.#listeners.of = undefined;
   }
 
-  #dispatch(native: NativeResponse, request: NativeRequest): void {
+  connectionsChanged(native: NativeResponse, change: number): void {
+    this.#connections += change;
+    if (change > 0 && this.#connections > this.#options.closeAbove) native.close();
+  }
+
+  dispatch(native: NativeResponse, request: NativeRequest): void {
     const exchange = new UwsExchange(this.#state, native, request);
     try {
       const fault = exchange.framing.check(exchange.method) ?? trailerFault(exchange.framing);
@@ -125,6 +128,12 @@ export class UwsTransport implements Transport {
     this.#options.handler(exchange, exchange);
     exchange.openBody();
   }
+}
+
+/** One route for everything: the library has no 405, and its 404 is an HTML page. */
+function appOf(uws: Uws, listeners: { readonly of: UwsTransport | undefined }): TemplatedApp {
+  const app = uws.App().any('/*', (native, request) => listeners.of?.dispatch(native, request));
+  return app.filter((native, change) => listeners.of?.connectionsChanged(native, change));
 }
 
 /** The library would read trailers as the next request. */

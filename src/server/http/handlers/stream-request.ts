@@ -230,12 +230,17 @@ export class PartialPace {
     return wait > 0 ? wait : this.#intervalMs;
   }
 
-  /** To be called for new text: calls `due` now, or at the end of the interval. */
+  /**
+   * To be called for new text: calls `due` now, or soon after the end of the interval. Reads that rest until then come first, and their
+   * text calls this again: otherwise, a partial could always be sent just before newer text is read, and be an interval old.
+   */
   touch(): void {
-    if (this.#timer !== undefined) return;
     const wait = this.#nextAt - performance.now();
-    if (wait <= 0) this.#due();
-    else this.#timer = setTimeout(this.#fire, wait);
+    if (wait > 0) this.#timer ??= setTimeout(this.#fire, wait + 2 * AFTER_DUE_MS);
+    else {
+      this.stop();
+      this.#due();
+    }
   }
 
   /** To be called when there is text that the last partial did not read: calls `due` later, even with an interval of 0. */

@@ -93,9 +93,10 @@ export function resultsPath(kind?: string): string {
   return join(RESULTS_FOLDER, `${date}${kind === undefined ? '' : `-${kind}`}.json`);
 }
 
-/** JSON with one line for each field, and for each row of a list: a change of one row is one line of a diff. */
-function resultText(data: object): string {
-  const fields = Object.entries(data).map(([name, value]: [string, unknown]) => {
+/** JSON with one line for each field, and for each row of a list: a change of one row is one line of a diff. Leaves undefined fields out. */
+export function resultText(data: object): string {
+  const known = Object.entries(data).filter(([, value]) => value !== undefined);
+  const fields = known.map(([name, value]: [string, unknown]) => {
     if (!Array.isArray(value) || value.length === 0) return `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`;
     return `  ${JSON.stringify(name)}: [\n${value.map((row) => `    ${JSON.stringify(row)}`).join(',\n')}\n  ]`;
   });

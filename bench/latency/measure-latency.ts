@@ -98,19 +98,25 @@ export async function measureLatency(options: LatencyOptions): Promise<LatencyRe
 /** The floor and the peer cannot run with one worker. */
 async function measureApart(options: LatencyOptions): Promise<readonly FixedRate[]> {
   if (availableParallelism() < 2 || !options.sides.includes('svc')) return [];
-  moveTo('0');
-  try {
-    return await onStage({ sides: ['svc'], workers: 1, cores: [1] }, (targets) =>
+  return onCore(0, () =>
+    onStage({ sides: ['svc'], workers: 1, cores: [1] }, (targets) =>
       measureInTurn('apart', targets, { ...options, names: ['Stamped'], ratesOf: () => RATES }),
-    );
-  } finally {
-    moveTo(`0-${availableParallelism() - 1}`);
-  }
+    ),
+  );
 }
 
-/** Moves this process to some cores, and with it the processes that it starts from now on (taskset of util-linux). */
-function moveTo(cores: string): void {
-  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, String(process.pid)], { stdio: 'ignore' });
+/** Runs on one core, together with the processes that start meanwhile, and then on the former ones again (taskset of util-linux). */
+export async function onCore<T>(core: number, run: () => Promise<T>): Promise<T> {
+  const pid = String(process.pid);
+  const answer = execFileSync('taskset', ['--cpu-list', '--pid', pid], { encoding: 'utf8' });
+  const former = answer.slice(answer.lastIndexOf(':') + 1).trim();
+  const moveTo = (cores: string): Buffer => execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', cores, pid]);
+  moveTo(String(core));
+  try {
+    return await run();
+  } finally {
+    moveTo(former);
+  }
 }
 
 /** Something that the load generator calls. */

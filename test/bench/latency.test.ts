@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { stampedText } from '../../bench/answers.ts';
 import { elapsedMs, sharedNow, stampedMs, stampOf } from '../../bench/in-flight/delta-stamps.ts';
 import { judgeLatency, latencyTables } from '../../bench/latency/latency-report.ts';
-import type { LatencyResults, LatencySample } from '../../bench/latency/measure-latency.ts';
+import { onCore, type LatencyResults, type LatencySample } from '../../bench/latency/measure-latency.ts';
 import { openLoop, type OpenLoadResult, type Plan } from '../../bench/latency/open-loop.ts';
 
 const CALLS = 10;
@@ -118,3 +119,13 @@ test('the tables list every side', () => {
     baml             1,500"
   `);
 });
+
+const cores = availableParallelism();
+
+test.runIf(cores > 1 && process.platform === 'linux')(
+  'a case on one core leaves the cases after it all cores',
+  async () => {
+    await expect(onCore(0, () => Promise.resolve(availableParallelism()))).resolves.toBe(1);
+    expect(availableParallelism()).toBe(cores);
+  },
+);

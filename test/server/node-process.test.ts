@@ -130,7 +130,8 @@ test('gc() discards optimized code whose objects no longer exist', async () => {
 });
 
 test('a collection of an idle process returns pages of which only pieces are in use', async () => {
-  const { usedBytes, pageBytes } = await messageOf<OldSpace>('fragmented-heap-thread');
+  const { objects, usedBytes, pageBytes } = await messageOf<OldSpace>('fragmented-heap-thread');
+  expect(objects).toBeGreaterThan(10_000);
   expect(usedBytes).toBeGreaterThan(2 ** 20);
   expect(pageBytes).toBeLessThan(2 * usedBytes);
 });

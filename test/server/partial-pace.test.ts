@@ -4,7 +4,7 @@ import { PartialPace } from '../../src/server/http/handlers/stream-request.ts';
 const INTERVAL_MS = 50;
 const SLOT_MS = 12.5;
 /** A partial waits so long for text that is read when it is due. */
-const AFTER_DUE_MS = 4;
+const WAIT_FOR_READ_MS = 4;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -36,7 +36,7 @@ test('the first partial is due at once, and each other one an interval after the
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
   expect(gaps.length).toBeGreaterThan(7);
   expect(gaps[0]).toBeGreaterThanOrEqual(INTERVAL_MS);
-  expect(gaps[0]).toBeLessThanOrEqual(INTERVAL_MS + SLOT_MS + AFTER_DUE_MS + 1);
+  expect(gaps[0]).toBeLessThanOrEqual(INTERVAL_MS + SLOT_MS + WAIT_FOR_READ_MS + 1);
   expect(new Set(gaps.slice(1))).toEqual(new Set([INTERVAL_MS]));
 });
 
@@ -61,7 +61,8 @@ test('a partial that is less than a slot late does not delay the next one', () =
   expect(pace.restMs).toBeGreaterThanOrEqual(INTERVAL_MS);
 });
 
-test('text that is read when a partial is due goes out with it, although older text waits', () => {
+/** A stream that sent a partial at 100 ms, and got text 2 ms later; now the next one is due since 2 ms. */
+function overdue(): { readonly pace: PartialPace; readonly dueAt: readonly number[] } {
   const dueAt: number[] = [];
   const pace = new PartialPace(INTERVAL_MS, () => dueAt.push(performance.now()));
   vi.advanceTimersByTime(100);
@@ -69,22 +70,21 @@ test('text that is read when a partial is due goes out with it, although older t
   vi.advanceTimersByTime(2);
   pace.touch();
   vi.advanceTimersByTime(INTERVAL_MS);
+  return { pace, dueAt };
+}
+
+test('text that is read when a partial is due goes out with it, although older text waits', () => {
+  const { pace, dueAt } = overdue();
   pace.touch();
   vi.advanceTimersByTime(INTERVAL_MS / 2);
   expect(dueAt).toEqual([100 + INTERVAL_MS + 2]);
 });
 
 test('text after which nothing is read goes out soon after the partial is due', () => {
-  const dueAt: number[] = [];
-  const pace = new PartialPace(INTERVAL_MS, () => dueAt.push(performance.now()));
-  vi.advanceTimersByTime(100);
-  pace.sent();
-  vi.advanceTimersByTime(2);
-  pace.touch();
-  vi.advanceTimersByTime(INTERVAL_MS);
+  const { dueAt } = overdue();
   expect(dueAt).toEqual([]);
-  vi.advanceTimersByTime(AFTER_DUE_MS);
-  expect(dueAt).toEqual([100 + INTERVAL_MS + AFTER_DUE_MS]);
+  vi.advanceTimersByTime(WAIT_FOR_READ_MS);
+  expect(dueAt).toEqual([100 + INTERVAL_MS + WAIT_FOR_READ_MS]);
 });
 
 test('two messages of one turn begin one interval', () => {

@@ -57,6 +57,7 @@ export function loadPage(
 function assetOf(file: string, contentType: string, contentSecurityPolicy: string): StaticAsset {
   const isCompressed = existsSync(`${file}.gz`);
   if (!isCompressed) accessSync(file);
+  const encodings: readonly ContentEncoding[] = isCompressed ? ['br', 'gzip'] : [];
   const forms = new Map<ContentEncoding | undefined, Uint8Array>();
   const bytes = (encoding: ContentEncoding | undefined): Uint8Array => {
     const form = forms.get(encoding) ?? readForm(file, encoding, isCompressed);
@@ -68,9 +69,9 @@ function assetOf(file: string, contentType: string, contentSecurityPolicy: strin
     contentType,
     contentSecurityPolicy,
     get tag() {
-      return (tag ??= tagOf(bytes(isCompressed ? 'gzip' : undefined)));
+      return (tag ??= tagOf(bytes(encodings[0])));
     },
-    encodings: isCompressed ? ['br', 'gzip'] : [],
+    encodings,
     bytes,
   };
 }

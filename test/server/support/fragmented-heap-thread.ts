@@ -4,6 +4,8 @@ import { parentPort } from 'node:worker_threads';
 import { collectGarbage } from '../../../src/server/node-process.ts';
 
 export interface OldSpace {
+  /** The objects that are still in use. */
+  readonly objects: number;
   readonly usedBytes: number;
   readonly pageBytes: number;
 }
@@ -16,5 +18,6 @@ const kept = all.filter(({ index }) => index % KEPT === 0);
 all.length = 0;
 await collectGarbage();
 const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space');
-const result: OldSpace = { usedBytes: space?.space_used_size ?? 0, pageBytes: space?.physical_space_size ?? 0 };
-parentPort?.postMessage(kept.length === 0 ? undefined : result, []);
+const [usedBytes, pageBytes] = [space?.space_used_size ?? 0, space?.physical_space_size ?? 0];
+const result: OldSpace = { objects: kept.length, usedBytes, pageBytes };
+parentPort?.postMessage(result, []);

@@ -91,8 +91,8 @@ export const CASES: readonly Case[] = [
     function: 'Larger',
     answer: 'Larger',
     connections: 2,
-    requests: { svc: 6 },
-    warmUp: { svc: 6 },
+    requests: { svc: 12 },
+    warmUp: { svc: 60 },
   },
   {
     name: 'stream-paced',

@@ -2,11 +2,12 @@
 // the options name. All servers run at once and are loaded in short turns, so that the changing speed of a machine hits each of them
 // alike: two runs of one build differ by about 1 %.
 import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { addressOf, CASES } from './cases.ts';
 import { cpuMicrosOfLoad, median } from './load.ts';
 import { number, table } from './report.ts';
-import { ROOT, setStage } from './sides.ts';
+import { ROOT, setStage, SETTLE_MS } from './sides.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -36,6 +37,7 @@ const stages = [await setStage({ sides: subject.requests.floor === undefined ? [
 try {
   for (const { transport, ...place } of servers)
     stages.push(await setStage({ sides: ['svc'], ...place, env: { SVC_TRANSPORT: transport } }));
+  await sleep(SETTLE_MS);
   const sides = stages.flatMap((stage) => stage.sides);
   const micros = sides.map((): number[] => []);
   const run = (side: (typeof sides)[number]): Promise<number> =>

@@ -1,4 +1,5 @@
 // Entry file of `npm run bench`: CPU time per request of svc, the floor and the peer, and the bars that hold.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { judge } from './bars.ts';
 import { doorTable, judgeDoors, measureDoors, type DoorCosts } from './doors.ts';
 import { judgeInFlight, type InFlightResults } from './in-flight/in-flight-bars.ts';
@@ -19,7 +20,7 @@ import { measureCase, type CaseResult } from './measure.ts';
 import { readOptions, USAGE, type BenchOptions } from './options.ts';
 import { resultTable, scalingTable, verdictTable, writeResults } from './report.ts';
 import { judgeScaling, measureScaling, type Scaling } from './scaling.ts';
-import { missingSide, setStage, type SideName } from './sides.ts';
+import { missingSide, setStage, SETTLE_MS, type SideName } from './sides.ts';
 
 const asked = readOptions(process.argv.slice(2));
 if (asked === 'help') console.log(USAGE);
@@ -61,6 +62,7 @@ async function measureSides(
   if (cases.length === 0) return [];
   const stage = await setStage({ sides });
   try {
+    if (sides.includes('svc')) await sleep(SETTLE_MS);
     const results: CaseResult[] = [];
     for (const subject of cases) {
       console.error(`${subject.title} ...`);

@@ -13,6 +13,12 @@ const SERVER = 'dist/bin/svc.js';
 const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
 const WORKERS = 2;
 
+/**
+ * Until the processes of svc have warmed up and collected the garbage of it, the spare one included: three take 2 s of CPU time each, and
+ * collect 7 s later.
+ */
+export const SETTLE_MS = 20_000;
+
 /** Both sides trust the certificate of the model servers. */
 const TRUST = {
   svc: { SSL_CERT_FILE: join(ROOT, 'test/runtime/model/certificates/authority.pem') },

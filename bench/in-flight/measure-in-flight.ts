@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../load.ts';
 import { cpuMicrosOf } from '../process-usage.ts';
+import { SETTLE_MS } from '../sides.ts';
 import { ClosedLoop } from './closed-loop.ts';
 import { checkAnswer, HELD, loadOf, modelMs, titleOf, type InFlightCase } from './in-flight-cases.ts';
-import { pssOf, SETTLE_MS, startSlowSide, type SlowSide, type SlowSideName } from './slow-stage.ts';
+import { pssOf, startSlowSide, type SlowSide, type SlowSideName } from './slow-stage.ts';
 
 /** One measurement of a load that lasts. Times in milliseconds, memory in bytes. */
 export interface InFlightSample {

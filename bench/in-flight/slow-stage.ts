@@ -6,7 +6,7 @@ import { end, freePort, start, startWithPort, untilReady } from '../child-proces
 import { CONTACT_CLASS, declareClient, declareFunction, writeDefinitionFile } from '../definitions.ts';
 import { post } from '../load.ts';
 import { memoryOf, processTree } from '../process-usage.ts';
-import { commandOf, ROOT, type SideName } from '../sides.ts';
+import { commandOf, ROOT, SETTLE_MS, type SideName } from '../sides.ts';
 import type { ModelState } from './slow-model.ts';
 
 /** All sides but the floor. */
@@ -27,12 +27,6 @@ export interface SlowSide {
   connections(): Promise<number>;
   end(): Promise<void>;
 }
-
-/**
- * Until the processes have warmed up and collected the garbage of it, the spare one included: three take 2 s of CPU time each, and collect 7 s
- * later.
- */
-export const SETTLE_MS = 20_000;
 
 /** The limit of svc allows the largest load. */
 const VARIABLES: Readonly<Record<SlowSideName, Readonly<Record<string, string>>>> = {

@@ -9,7 +9,7 @@ import { end, freePort, start, untilReady } from './child-process.ts';
 import { median, post } from './load.ts';
 import { cpuMicrosOf, memoryOf, processTree } from './process-usage.ts';
 import { number, table, writeResults } from './report.ts';
-import { commandOf, missingSide, setStage, type SideName } from './sides.ts';
+import { commandOf, missingSide, setStage, SETTLE_MS, type SideName } from './sides.ts';
 
 const FILE_COUNTS = [1, 100, 1000];
 const ROUNDS = 5;
@@ -23,12 +23,12 @@ const LIMITS_MS: ReadonlyMap<number, number> = new Map([
 const WORKER_FILES = 100;
 const GIVE_UP_MS = 20_000;
 /** Pause until the spare worker is loaded as well, which begins one second after the start. */
-const SETTLE_MS = 4000;
+const LOADED_MS = 4000;
 /** The bar for a worker's start, from the fork until it could listen. */
 const WORKER_LIMIT_MS = 300;
 const WORKER_STARTS = 20;
-/** The primary replaces workers that die faster than this only after growing pauses. */
-const BETWEEN_DEATHS_MS = 1300;
+/** Until the replacement has warmed up, which takes 2 s of CPU time. */
+const BETWEEN_DEATHS_MS = 4000;
 
 interface StartupResult {
   readonly side: SideName;
@@ -138,7 +138,7 @@ async function measureWorkerStarts(): Promise<readonly number[]> {
 }
 
 async function processStarts(root: number): Promise<readonly ProcessStart[]> {
-  await sleep(SETTLE_MS);
+  await sleep(LOADED_MS);
   return processTree(root).map((pid) => {
     const children = processTree(pid).slice(1);
     const cpuMicros = cpuMicrosOf(pid) - children.reduce((sum, child) => sum + cpuMicrosOf(child), 0);

@@ -1,11 +1,11 @@
-// Entry file: the CPU time per call of a new server, by the number of calls so far, beside builds in other folders. Each server starts
-// by itself, waits without traffic, and is then loaded.
+// Entry file: the CPU time per call of a new server, by the number of calls so far, beside the peer and builds in other folders. Each
+// server starts by itself, waits without traffic, and is then loaded.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { addressOf, CASES } from './cases.ts';
 import { cpuMicrosOfLoad } from './load.ts';
 import { number, table } from './report.ts';
-import { ROOT, setStage } from './sides.ts';
+import { missingSide, ROOT, setStage } from './sides.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,25 +21,27 @@ const AFTER = [100, 500, 1_000, 2_000, 3_000, 6_000, 10_000, 20_000, 40_000];
 const FIRST = 3_000;
 
 const rows: string[][] = [];
-for (const root of [ROOT, ...positionals]) {
-  const stage = await setStage({ sides: ['svc'], root });
+const builds = [ROOT, ...positionals].map((root) => ({ title: root, sides: ['svc'] as const, root }));
+const peer = missingSide('baml') === undefined ? [{ title: 'baml', sides: ['baml'] as const }] : [];
+for (const { title, ...options } of [...builds, ...peer]) {
+  const stage = await setStage(options);
   try {
     const [side] = stage.sides;
-    if (side === undefined) throw new Error(`no server of ${root}`);
+    if (side === undefined) throw new Error(`no server of ${title}`);
     await sleep(Number(values.idle) * 1_000);
     const micros: number[] = [];
-    let ofFirst = 0;
+    let first = 0;
     let made = 0;
     for (const calls of AFTER) {
       const requests = calls - made;
       const spent = await cpuMicrosOfLoad(side.pid, { url: addressOf(subject, side), connections, requests });
       micros.push(spent);
       made = calls;
-      if (made <= FIRST) ofFirst += spent * requests;
+      if (made <= FIRST) first += (spent * requests) / FIRST;
     }
-    rows.push([root, ...micros.map((each) => number(each)), number(ofFirst / FIRST / (micros.at(-1) ?? Number.NaN))]);
+    rows.push([title, ...[...micros, first, first / (micros.at(-1) ?? Number.NaN)].map((each) => number(each))]);
   } finally {
     await stage.end();
   }
 }
-console.log(table([['CPU µs per call after', ...AFTER.map(String), `first ${FIRST} / last`], ...rows]));
+console.log(table([['CPU µs per call after', ...AFTER.map(String), `first ${FIRST}`, 'beside the last'], ...rows]));

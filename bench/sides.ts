@@ -14,8 +14,8 @@ const PEER = join(ROOT, 'bench/node_modules/@boundaryml/baml/cli.js');
 const WORKERS = 2;
 
 /**
- * Until the processes of svc have warmed up and collected the garbage of it, the spare one included: three take 2 s of CPU time each, and
- * collect 7 s later.
+ * Until the processes of svc have warmed up and collected the garbage of it, the spare one included: three take up to 4 s of CPU time
+ * each, and collect 7 s later.
  */
 export const SETTLE_MS = 20_000;
 

@@ -27,8 +27,8 @@ const LOADED_MS = 4000;
 /** The bar for a worker's start, from the fork until it could listen. */
 const WORKER_LIMIT_MS = 300;
 const WORKER_STARTS = 20;
-/** Until the replacement has warmed up, which takes 2 s of CPU time. */
-const BETWEEN_DEATHS_MS = 4000;
+/** Until the replacement has warmed up, which takes 4 s of CPU time. */
+const BETWEEN_DEATHS_MS = 5000;
 
 interface StartupResult {
   readonly side: SideName;
